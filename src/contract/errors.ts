@@ -48,7 +48,7 @@ export const SERVICE_REFUSALS = {
   NOT_RELEASED: { status: 504, message: 'A rule held this request, and nobody released it' },
 } as const;
 
-/** Additional errors of the control API. docs/control-api.md lists the same. */
+/** Additional errors of the control API. docs/errors.md lists the same. */
 export const CONTROL_REFUSALS = {
   HELD_NOT_FOUND: { status: 404, message: 'No such request is held' },
   RULE_NOT_FOUND: { status: 404, message: 'This world has no such override' },

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { CONTROL_REFUSALS } from '../../src/contract/errors.ts';
 import { InitiateRequest, STATES } from '../../src/contract/service.ts';
 import { BalanceResponse, InitiateResponse, StatusResponse } from '../../src/contract/service-responses.ts';
 import { startSandbox } from '../../src/index.ts';
@@ -39,12 +38,6 @@ test('docs/control-api.md lists exactly the calls of the control API', async () 
   const listed = listUnder(page('control-api.md'), 'Calls').map(([call]) => call.split(' (', 1)[0]!);
   const { body } = await (await clientFor()).send('GET', '/_sandbox/nowhere');
   expect(listed.toSorted()).toEqual(routesIn(body.message).toSorted());
-});
-
-test('docs/control-api.md lists exactly the refusals of the control API', () => {
-  expect(tableUnder(page('control-api.md'), 'What it refuses')).toEqual(
-    Object.entries(CONTROL_REFUSALS).map(([code, { status, message }]) => [code, String(status), message]),
-  );
 });
 
 test.skipIf(!hasCurl)(

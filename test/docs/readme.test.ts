@@ -1,11 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { SERVICE_REFUSALS } from '../../src/contract/errors.ts';
 import { connectSandbox } from '../../src/index.ts';
 import { TEMPLATE_NAMES } from '../../src/scenario/template.ts';
 import { SETTINGS } from '../../src/settings.ts';
-import { commandsOf, listUnder, tableIn, tableUnder } from '../support/markdown.ts';
+import { commandsOf, listUnder, tableUnder } from '../support/markdown.ts';
 import { hasCurl } from '../support/paying-command.ts';
 import { MAIN, paste, Program, runInProcess, serveInProcess } from '../support/program.ts';
 import { folderWith, projectFolder } from '../support/temporary-folder.ts';
@@ -20,12 +19,6 @@ test('docs/settings.md lists exactly the settings', () => {
       `${flag} ${value}, ${env}, default ${defaultText}`,
       description,
     ]),
-  );
-});
-
-test('docs/errors.md lists exactly the refusals of the service', () => {
-  expect(tableIn(fileOf('docs/errors.md'))).toEqual(
-    Object.entries(SERVICE_REFUSALS).map(([code, { status, message }]) => [code, String(status), message]),
   );
 });
 

@@ -21,6 +21,13 @@ test('the tutorial works: its files are written, its commands run, and they prin
     if (kind === 'js' || kind === 'yaml') {
       const [, file] = /.*`([\w.]+\.(?:mjs|yaml))`/s.exec(above)!; // the last that is named above
       writeFileSync(join(folder, file!), text);
+    } else if (kind === 'diff') {
+      const [, gone, fix] = /^-(.*)\n\+(.*)\n$/.exec(text)!;
+      const client = join(folder, 'refund.mjs');
+      writeFileSync(
+        client,
+        readFileSync(client, 'utf8').replace(gone!, () => fix!),
+      );
     } else if (kind === 'sh') {
       if (text === 'node_modules/.bin/payout-sandbox\n') continue; // which runs already
       const shell = text

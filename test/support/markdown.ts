@@ -39,10 +39,19 @@ export function commandsOf(page: string, command: string): readonly ShellCommand
     .filter(({ shell }) => shell.startsWith(command));
 }
 
-/** The example of a message that a part of docs/errors.md gives for each error, by its code, in their order; undefined for none. */
-export function errorExamples(page: string, part: string): ReadonlyMap<string, string | undefined> {
-  const items = listUnder(page, part).map(([name, text]) => [name.replaceAll('*', ''), text] as const);
-  return new Map(items.map(([code, text]) => [code, /Example: "(.*)"$/.exec(text)?.[1]]));
+/** What a part of docs/errors.md says of each error, in its order. An example of the message is undefined where there is none. */
+export function errorsIn(page: string, part: string) {
+  const section = page.split(`\n## ${part}\n`)[1]!.split('\n## ')[0]!;
+  return [...section.matchAll(/^- (.*(?:\n {2}.*)*)/gm)].map(([, item]) => {
+    const text = item!.replaceAll(/\s+/g, ' ');
+    const [, code, status, message] = /^\*\*(\w+)\*\* \((\d+), "(.*?)"\): /.exec(text)!;
+    return {
+      code: code!,
+      status: Number(status),
+      message: message!,
+      example: /Example: "(.*)"$/.exec(text)?.[1],
+    };
+  });
 }
 
 /** What a viewer makes of a heading, to link to it. */

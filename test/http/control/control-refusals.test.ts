@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { CONTROL_REFUSALS } from '../../../src/contract/errors.ts';
 import { ask } from '../../support/control.ts';
 import { fetched, sandboxFor, type Client, type Seen } from '../../support/sandbox.ts';
-import { errorExamples } from '../../support/markdown.ts';
+import { errorsIn } from '../../support/markdown.ts';
 
 type Code = keyof typeof CONTROL_REFUSALS;
 
@@ -43,14 +43,16 @@ const PROVOKED: Record<Exclude<Code, Unprovoked>, (client: Client) => Promise<Se
   },
 };
 
-const EXAMPLES = errorExamples(
+const LISTED = errorsIn(
   readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8'),
   'Errors of the control API',
 );
 
-test('docs/errors.md has a section for every error of the control API', () => {
-  expect([...EXAMPLES.keys()]).toEqual(Object.keys(CONTROL_REFUSALS));
+test('docs/errors.md lists every error of the control API, with its status and message', () => {
+  const listed = LISTED.map(({ code, status, message }) => [code, { status, message }]);
+  expect(listed).toEqual(Object.entries(CONTROL_REFUSALS));
 });
+const EXAMPLES = new Map(LISTED.map(({ code, example }) => [code, example]));
 
 test.each(Object.keys(PROVOKED) as (keyof typeof PROVOKED)[])(
   '%s has the status of the catalogue and the message of docs/errors.md',

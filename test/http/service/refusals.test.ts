@@ -14,7 +14,7 @@ import { refuseBrokenHttp } from '../../../src/http/refusals.ts';
 import type { SettingsInput } from '../../../src/index.ts';
 import { heldBy } from '../../support/control.ts';
 import { isLong } from '../../support/size.ts';
-import { errorExamples } from '../../support/markdown.ts';
+import { errorsIn } from '../../support/markdown.ts';
 import { answersOn, listening, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { clientFor, clientOf, PAYOUT, seen, type Seen } from '../../support/sandbox.ts';
 import { appFor, serverFor } from '../../support/server.ts';
@@ -130,14 +130,16 @@ const PROVOKED: Record<ServiceRefusalCode, (errors: ErrorRows) => Promise<Seen>>
 
 const CODES = Object.keys(SERVICE_REFUSALS) as ServiceRefusalCode[];
 
-const EXAMPLES = errorExamples(
+const LISTED = errorsIn(
   readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8'),
   'Errors of the service',
 );
 
-test('docs/errors.md has a section for every error of the service', () => {
-  expect([...EXAMPLES.keys()]).toEqual(CODES);
+test('docs/errors.md lists every error of the service, with its status and message', () => {
+  const listed = LISTED.map(({ code, status, message }) => [code, { status, message }]);
+  expect(listed).toEqual(Object.entries(SERVICE_REFUSALS));
 });
+const EXAMPLES = new Map(LISTED.map(({ code, example }) => [code, example]));
 
 /** The envelope in the other shapes. Sandboxes with the same seed make the same ids, so messages are equal. */
 const SHAPES: Record<
