@@ -109,6 +109,23 @@ test('a payout that is never made is lost only for a client that ends with succe
   expect((await huntFor(careful, { goals: ['lost'], depth: 1 })).findings).toEqual([]);
 });
 
+testRows<[kind: string, isPaid: (states: readonly (string | null)[]) => boolean]>([
+  ['reversed', (states) => !states.includes('FAILED')],
+  ['reversed-late', (states) => states.includes('SUCCESS')],
+  ['failed-late', ([first]) => first === 'PENDING' || first === 'SUCCESS'],
+])('a payout that becomes %s is lost for a client that takes it for paid', async (kind, isPaid) => {
+  const run: HuntOptions['run'] = async (world) => {
+    const states: (string | null)[] = [];
+    await PayoutApi.run(world, async (api) => {
+      if ((await api.initiate(order(1))).http !== 200) return;
+      while (states.length < 3) states.push((await api.status({ client_ref_id: 'order-1' })).state);
+    });
+    return states.length > 0 && isPaid(states) ? 'paid' : 'failed';
+  };
+  const { findings } = await hunt({ run, goals: ['lost'], depth: 1, patience: '1m' });
+  expect(findings).toMatchObject([{ failures: [{ kind }] }]);
+});
+
 test('a payout that takes the place of one that FAILED is lost too, and without one nothing is', () => {
   const asked: Line[] = [{ state: 'PENDING' }, { route: 'status', state: 'FAILED' }];
   const again: Line = { reference: 'order-1-again', http: 500 };
