@@ -38,7 +38,7 @@ test('init writes a client, tests, a scenario and a script, and prints the three
   expect(await runInProcess(['validate', scenario])).toMatchObject({ code: 0, stderr: '' });
 });
 
-/** With jest, and with TypeScript: .ci/check-consumers. */
+/** With jest and tsx: .ci/check-consumers. */
 test.each<[runner: string, manifest: object]>([
   ['node:test', { type: 'module' }],
   ['node:test with require', {}],
