@@ -56,47 +56,27 @@ test.each<[runner: string, manifest: object]>([
 });
 
 test.each([
+  ['vitest typescript', 'commonjs', 'ts', 'vitest payout-sandbox ./payout-client.js', 'vitest run'],
+  ['jest', 'commonjs', 'js', '@jest/globals payout-sandbox ./payout-client.js', 'jest'],
+  ['jest', 'module', 'js', '@jest/globals payout-sandbox ./payout-client.js', 'jest/bin/jest.js'],
+  ['ts-jest typescript', 'commonjs', 'ts', '@jest/globals payout-sandbox ./payout-client', 'jest'],
   [
-    { devDependencies: { vitest: '4', typescript: '5' } },
-    'payouts.test.ts',
-    "from 'vitest'",
-    "'./payout-client.js'",
-    'vitest run payout-sandbox',
+    'tsx typescript',
+    'module',
+    'ts',
+    'node:assert/strict node:test payout-sandbox ./payout-client.js',
+    'tsx --test',
   ],
-  [
-    { devDependencies: { jest: '30' } },
-    'payouts.test.js',
-    "require('@jest/globals')",
-    "'./payout-client.js'",
-    'jest payout-sandbox',
-  ],
-  [
-    { type: 'module', devDependencies: { jest: '30' } },
-    'payouts.test.js',
-    "from '@jest/globals'",
-    "'./payout-client.js'",
-    'node --experimental-vm-modules node_modules/jest/bin/jest.js payout-sandbox',
-  ],
-  [
-    { devDependencies: { 'ts-jest': '29', typescript: '5' } },
-    'payouts.test.ts',
-    "from '@jest/globals'",
-    "'./payout-client'",
-    'jest payout-sandbox',
-  ],
-  [
-    { devDependencies: { tsx: '4', typescript: '5' } },
-    'payouts.test.ts',
-    "from 'node:test'",
-    "'./payout-client.js'",
-    'node --import tsx --test payout-sandbox/payouts.test.ts',
-  ],
-])('for %j, init writes %s', async (manifest, file, runner, client, command) => {
-  const { read, script } = await initIn(manifest);
-  expect(read(`payout-sandbox/${file}`)).toContain(runner);
-  expect(read(`payout-sandbox/${file}`)).toContain(client);
-  expect(script).toBe(`payout-sandbox referee --intent "client_ref_id=^(order-[0-9]+)" -- ${command}`);
-});
+])(
+  'with %s in a project of the type %s, init writes tests in %s',
+  async (used, type, extension, modules, command) => {
+    const devDependencies = Object.fromEntries(used.split(' ').map((name) => [name, '*']));
+    const { read, script } = await initIn({ type, devDependencies });
+    const imports = read(`payout-sandbox/payouts.test.${extension}`).matchAll(/(?:from |require\()'(.*?)'/g);
+    expect([...imports].map(([, name]) => name).join(' ')).toBe(modules);
+    expect(script).toContain(`${command} payout-sandbox`);
+  },
+);
 
 test('init keeps existing files and scripts, and says what to install first', async () => {
   const manifest = '{\n    "scripts": { "referee": "mine" }\n}\n';
