@@ -263,7 +263,7 @@ export async function matrixCommand(
   };
   return untilStopped(async (stop) => {
     const run = (rowSettings: Settings) => runInSandbox(rowSettings, conduct, client, limitMs, stop, joined);
-    const baseline = await baselineOf(() => run(settings), expect).catch((error: unknown) => {
+    const baseline = await baselineOf(() => run(settings), expect, conduct.intent).catch((error: unknown) => {
       if (!stop.aborted) throw error;
     });
     if (baseline === undefined) return EXIT_STOPPED;

@@ -1,6 +1,8 @@
+import type { Intent } from '../contract/conduct.ts';
 import { often, rupees } from '../contract/words.ts';
 import { rupeesOf } from '../payout/money.ts';
 import { caseOf, isOut, type Case, type Evidence, type Paid } from '../referee/case.ts';
+import { intentOf } from '../referee/checks/second-payments.ts';
 import { isKnownUnpaid, knownAtEnd, type Knowledge } from '../referee/knowledge.ts';
 import {
   differencesBetween,
@@ -54,9 +56,27 @@ function timesByAccount(table: Table): ReadonlyMap<string, number> {
   return counts;
 }
 
+/** What a run is meant to pay: of a declared payout that it pays several times, the first. */
+const meantIn = ({ worlds }: Run, intent: Intent | undefined): Table =>
+  paidTable(
+    worlds.flatMap((evidence) => {
+      const facts = caseOf(evidence, intent === undefined ? {} : { intent });
+      const firsts = new Map<string | Paid, Paid>();
+      for (const one of facts.paid) {
+        const payout = (facts.intents.isDeclared ? intentOf(facts, one) : null) ?? one;
+        if (!firsts.has(payout)) firsts.set(payout, one);
+      }
+      return [...firsts.values()];
+    }),
+  );
+
 /** What both of two runs without failures paid. An account is counted if both paid it equally often, even in different amounts. */
-export function paidInBoth(first: Run, second: Run): ToBePaid & { readonly areAlike: boolean } {
-  const [one, other] = [paidIn(first), paidIn(second)];
+export function paidInBoth(
+  first: Run,
+  second: Run,
+  intent: Intent | undefined,
+): ToBePaid & { readonly areAlike: boolean } {
+  const [one, other] = [meantIn(first, intent), meantIn(second, intent)];
   const timesIn = (table: Table, { account, amount }: Table[number]): number =>
     table.find((line) => line.account === account && line.amount === amount)?.times ?? 0;
   const expected = one

@@ -65,7 +65,7 @@ export const neverAsked: Check = {
       return {
         message: isCommitted
           ? `${reference} ${becameOf(facts, reference)}${worth(amountPaise)}, and the client never found out`
-          : `the outcome of ${reference} was unknown, and the client never asked for it`,
+          : `the outcome of ${reference} was unknown, and the client did not ask afterwards`,
         fix: `${askFor(facts, reference)}, until the outcome is known`,
         calls: [known.from!],
         knew: [reference, known],

@@ -35,7 +35,7 @@ function* byReference(facts: Case): Steps<readonly Mistake[]> {
 }
 
 /** The declared payout that was paid; null when that is not known. */
-function intentOf(facts: Case, one: Paid): string | null {
+export function intentOf(facts: Case, one: Paid): string | null {
   const [call] = sendsOf(facts, [one]); // an earlier send may have been refused, and corrected
   return (call && facts.intents.of(call)) ?? facts.intents.ofPayout(one.payout);
 }

@@ -218,7 +218,7 @@ function checkBaseline(run: HuntRun): void {
 
 /** What every run is judged by. Without a table of expected payouts, the baseline says what is to be paid. */
 function rulesOf({ goals, intent, off, expect: table, patience }: HuntSettings, baseline: HuntRun): RunRules {
-  const paid = paidInBoth(baseline, baseline);
+  const paid = paidInBoth(baseline, baseline, intent);
   const expect = [...(table === undefined ? paid.expected : summed(table))];
   return {
     goals,

@@ -1,4 +1,4 @@
-import type { ConductReports, ExpectedPayout } from '../../contract/conduct.ts';
+import type { ConductReports, ExpectedPayout, Intent } from '../../contract/conduct.ts';
 import type { InitiateRequest } from '../../contract/service.ts';
 import { timeText } from '../../contract/times.ts';
 import { UsageError } from '../../contract/usage-error.ts';
@@ -90,11 +90,13 @@ const SETTLES_AT_ONCE =
  * Runs the command twice without failures, with the known dialect of its service.
  *
  * @param expect everything that is to be paid, and its name in messages; null to use what both runs pay
+ * @param intent which references belong to one payout
  * @throws UsageError when the command fails, sends nothing, or does not pay what the table says
  */
 export async function baselineOf(
   run: () => Promise<CommandRun>,
   expect: { readonly name: string; readonly payouts: readonly ExpectedPayout[] } | null,
+  intent: Intent | undefined,
 ): Promise<Baseline> {
   const runOnce = async (): Promise<CommandRun> => {
     const done = await run();
@@ -112,7 +114,7 @@ export async function baselineOf(
     );
   }
   const second = await runOnce();
-  const { areAlike, ...paid } = paidInBoth(first, second);
+  const { areAlike, ...paid } = paidInBoth(first, second, intent);
   return {
     ...(table === null ? paid : { expected: table, usual: null }),
     durationMs: first.durationMs,

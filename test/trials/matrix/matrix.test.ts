@@ -79,7 +79,7 @@ async function matrixOf(
       misreported: row === undefined ? [] : misreported,
     };
   };
-  const baseline = await baselineOf(() => run(), table);
+  const baseline = await baselineOf(() => run(), table, conduct.intent);
   const cells = await Promise.all(
     rows.map(async (row) => cellOf(row, await run(row), baseline, 'error', `again ${row.name}`)),
   );
@@ -128,6 +128,9 @@ const LOST = scenario('lost', {
 const REFUSED = scenario('refused', { wallet: { opening_balance: 1 } });
 const PENDING = scenario('pending-for-days');
 const FAILS = scenario('failed', { settlement: { IMPS: [{ to: 'FAILED', after: '0s' }] } });
+const FIRST_FAILS = scenario('first-fails', {
+  outcomes: [{ match: { payout: 1 }, timeline: [{ to: 'FAILED', after: '0s' }] }],
+});
 const TWICE: WorldRow = {
   ...scenario('twice', { dialect: { client_ref_id: { same_body: 'second_payout' } } }),
   kind: 'dialect',
@@ -156,6 +159,9 @@ const sendAndFail = (): Client => {
     await send(api);
     return (runs += 1) > 2 ? FAILED : SUCCESS;
   };
+};
+const payTwice: Client = async (api) => {
+  for (const name of ['a', 'b']) await api.initiate(order(1, { client_ref_id: `order-1-${name}` }));
 };
 const sendTwice: Client = async (api) => {
   for (let sent = 1; sent <= 2; sent += 1) await send(api);
@@ -199,7 +205,7 @@ const TWICE_PAID = 'failed money: 000123451001: paid ₹101.00 twice, expected o
 const NOT_PAID =
   'failed money: the command ends with success, but 000123451001: not paid ₹101.00, expected once';
 const RIGHT_MONEY = 'survives: exit code 1, but the money is right';
-const UNASKED = 'never-asked: the outcome of order-1 was unknown, and the client never asked for it';
+const UNASKED = 'never-asked: the outcome of order-1 was unknown, and the client did not ask afterwards';
 const NEVER_FOUND_OUT = 'never-asked: order-1 was paid (₹101.00), and the client never found out';
 const MISREPORTED = 'failed misreported: order-1 was paid (₹101.00), but the client reports a failure';
 
@@ -296,6 +302,16 @@ test.each<[what: string, WorldRow[], Client, cells: string[], Options?]>([
     ['failed money: 000123451002: paid ₹102.00, not expected', 'survives'],
   ],
   ['command that pays less in a dialect', [dialect], payUnlessTerse, [NOT_PAID]],
+  [
+    'payout that is paid under two references also without any failure',
+    [scenario('happy-fast'), FIRST_FAILS],
+    payTwice,
+    [
+      `${TWICE_PAID}, paid-twice: order-1-b is a second payment of order-1-a: ₹101.00 too much`,
+      'warned: paid-twice: order-1-b is a second payment of order-1-a: ₹101.00 (order-1-a is FAILED, which the client did not know then)',
+    ],
+    { conduct: ORDERS },
+  ],
 ])('a matrix shows what happens to: %s', async (_what, rows, client, expected, options) => {
   const { cells } = await matrixOf(rows, client, options);
   const linesOf = (why: readonly string[]) => why.filter((line) => !/^(?:paid-more-often| )/.test(line));
