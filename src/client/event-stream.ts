@@ -10,8 +10,8 @@ import type {
 import { LONGEST_MIB, type ControlClient } from './control-client.ts';
 
 interface EventData {
-  /** A request that ended, or that began to wait. */
-  readonly request: JournalEntry;
+  /** A request that ended, or that began to wait, and the payout that it is about as it then was; null for none. */
+  readonly request: JournalEntry & { readonly transaction: TransactionResponse | null };
   /** A step of a payout that was applied, and the payout as it then was. */
   readonly settlement: ChangeResponse & { readonly transaction: TransactionResponse };
   /** Money that was credited or debited by hand. */

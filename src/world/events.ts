@@ -18,7 +18,8 @@ import { transactionResponse } from './transaction-response.ts';
 
 /** What happened in a world when a command was applied. */
 export type StateEvent =
-  | { readonly type: 'request'; readonly request: KeptRequest }
+  /** @property payout the one that the request is about, as it then was */
+  | { readonly type: 'request'; readonly request: KeptRequest; readonly payout: Payout | undefined }
   | { readonly type: 'at_risk'; readonly count: number; readonly paise: number }
   | { readonly type: 'settlement'; readonly change: Change; readonly payout: Payout }
   | { readonly type: 'wallet'; readonly entry: Entry }
@@ -51,7 +52,10 @@ export const eventData = (event: StateEvent, sums: Sums): object => ({
 function dataOf(event: StateEvent, atMs: number): object {
   switch (event.type) {
     case 'request':
-      return journalEntry(event.request);
+      return {
+        ...journalEntry(event.request),
+        transaction: event.payout === undefined ? null : transactionResponse(event.payout, atMs),
+      };
     case 'at_risk':
       return { count: event.count, amount: toInr(event.paise) };
     case 'settlement':

@@ -36,7 +36,7 @@ export function recordRequest(
   underWay(state, request);
   if (context.stamp.server === ONLY && isTelling(request)) setTelling(state, state.payouts.length - 1, true);
   const { waits, fault } = request;
-  if (waits === true || fault === 'slow-body') context.events.push({ type: 'request', request });
+  if (waits === true || fault === 'slow-body') context.events.push(requestEvent(state, request));
   return decided;
 }
 
@@ -46,7 +46,7 @@ export const refuseRequest: Handler<'refused'> = (state, { request, end, route, 
   filling.clientRefId = clientRefId;
   const ended = afterEnd(state, filling, end);
   add(state, ended, request.after, context);
-  context.events.push({ type: 'request', request: ended });
+  context.events.push(requestEvent(state, ended));
 };
 
 const cutOf = (isBody: boolean, isHeaders: boolean): KeptRequest['cut'] =>
@@ -217,7 +217,7 @@ function endIn(state: WorldState, ended: Ended, wallMs: number, events: StateEve
   const after = afterEnd(state, before, ended);
   replaceInList(state, after);
   tell(state, after, worldTimeMs(state.clock, wallMs));
-  events.push({ type: 'request', request: after });
+  events.push(requestEvent(state, after));
 }
 
 /** The state of a payout that a response shows its client; undefined for none. */
@@ -243,6 +243,13 @@ function shownState(request: KeptRequest): Payout['state'] | undefined {
 /** The position of the payout that a request is about. */
 const payoutOf = (state: WorldState, { txnId, clientRefId }: KeptRequest): number | undefined =>
   positionOf(state, txnId === undefined ? { clientRefId } : { txnId });
+
+/** Says that a request has ended, has begun to wait, or has made its payout late. */
+export const requestEvent = (state: WorldState, request: KeptRequest): StateEvent => ({
+  type: 'request',
+  request,
+  payout: state.payouts[payoutOf(state, request) ?? -1],
+});
 
 /** Whether a request has made a payout, and its response is being sent whole and at once. */
 const isTelling = ({ committed, waits, fault }: KeptRequest): boolean =>

@@ -3,7 +3,7 @@ import { Refusal } from '../../contract/errors.ts';
 import type { LateWhen } from '../../scenario/rule.ts';
 import type { CommandOf, Context } from '../commands.ts';
 import type { KeptRequest } from '../journal/kept-request.ts';
-import { replace, tell } from '../requests.ts';
+import { replace, requestEvent, tell } from '../requests.ts';
 import { clockFrom, nowMs } from '../state.ts';
 import type { WorldState } from '../state-shape.ts';
 import { futureOf, initiate } from './new-payout.ts';
@@ -86,7 +86,7 @@ function commit(state: WorldState, late: LateInitiate, atMs: number, context: Co
     result = error.code;
   }
   const after = recordCommit(state, request, { dueMs: atMs, requestsLeft: null, result }, made);
-  if (after !== undefined) context.events.push({ type: 'request', request: after });
+  if (after !== undefined) context.events.push(requestEvent(state, after));
 }
 
 /** Records what became of an initiate that the ledger sees late. @param made its payout */

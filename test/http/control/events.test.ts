@@ -89,7 +89,8 @@ test('every change in a world is sent as an event, in order', async () => {
   await expectNext('rule', { rule: 'world/mine', matched: 1, taken: 1 });
   await expectNext('request', some({ id: 1, outcome: 'pending', delay_ms: 1 }));
   await expectNext('at_risk', { count: 1, amount: 100 });
-  await expectNext('request', some({ id: 1, outcome: 'answered', txn_id, rule: 'world/mine' }));
+  const transaction = await world.transaction(txn_id);
+  await expectNext('request', some({ id: 1, outcome: 'answered', rule: 'world/mine', transaction }));
   await expectNext('at_risk', { count: 0, amount: 0 });
   const snapshot = await world.snapshot();
   await world.removeRule('mine');
