@@ -90,6 +90,10 @@ export const RuleRequest = RuleDocument.meta({
 });
 export type RuleRequest = Given<z.input<typeof RuleRequest>>;
 
+export const RuleQuery = z.strictObject({
+  last: QueryFlag.optional().describe('true: it is tried after the other overrides instead of before them'),
+});
+
 /** The same type for values that are written `as const`. */
 type Given<T> = T extends object ? { readonly [K in keyof T]: K extends 'body' ? T[K] : Given<T[K]> } : T;
 

@@ -37,7 +37,11 @@ export const Command = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('choose'), source: ScenarioSource, isChosen: z.boolean() }),
   /** The scenario of the server has changed, for a world that follows it. */
   z.strictObject({ kind: z.literal('follow'), source: ScenarioSource }),
-  z.strictObject({ kind: z.literal('putRule'), rule: z.record(z.string(), z.unknown()) }),
+  z.strictObject({
+    kind: z.literal('putRule'),
+    rule: z.record(z.string(), z.unknown()),
+    last: z.literal(true).optional(),
+  }),
   /** @param name null for all overrides */
   z.strictObject({ kind: z.literal('removeRule'), name: z.string().nullable() }),
   z.strictObject({ kind: z.literal('release'), id: z.int(), order: z.custom<ReleaseOrder>() }),

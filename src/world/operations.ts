@@ -91,10 +91,10 @@ function forgetCounts({ uses, windows }: WorldState, id: string): void {
   windows.delete(id);
 }
 
-/** Adds an override, replacing one of the same name. It counts from 0. @returns its id: `world/NAME` */
+/** Adds an override before the others, or behind them, replacing one of the same name. It counts from 0. @returns its id: `world/NAME` */
 export const putRule: Handler<'putRule', string> = (
   state,
-  { rule: document },
+  { rule: document, last: isLast = false },
   { compiler, events, stamp },
 ) => {
   const { base, overrides } = state.index;
@@ -112,7 +112,7 @@ export const putRule: Handler<'putRule', string> = (
     });
   }
   forgetCounts(state, rule.id);
-  setOverrides(state, [rule, ...others]);
+  setOverrides(state, isLast ? [...others, rule] : [rule, ...others]);
   events.push({ type: 'scenario', scenario: base.name, rule: rule.id });
   return rule.id;
 };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   ChooseRequest,
+  RuleQuery,
   RuleRequest,
   ScenarioRequest,
   type ScenarioInput,
@@ -128,14 +129,19 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock,
     '/rules',
     operation('Scenario', 'putRule', 'Add an override', {
       errors: ['TOO_MANY_RULES', 'SANDBOX_FULL'],
+      querystring: RuleQuery,
       requestBody: RuleRequest,
     }),
-    async ({ body, exchange }, reply) => {
+    async ({ body, exchange, query: { last = false } }, reply) => {
       checked(RuleRequest, body ?? undefined, 'body');
       const document = body as CommandOf<'putRule'>['rule'];
       const named = (name: string): Rule => compiled(() => scenarios.rules([{ name, ...document }])[0]!);
       named('rule-1'); // refuses a wrong document; inside the command, the error would count as a bug
-      const id = await act(exchange, { kind: 'putRule', rule: document });
+      const id = await act(exchange, {
+        kind: 'putRule',
+        rule: document,
+        ...(last && { last: true as const }),
+      });
       void reply.code(201);
       return ruleResponse(named(id.slice(id.indexOf('/') + 1)), new Map());
     },
