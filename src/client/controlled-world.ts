@@ -10,7 +10,7 @@ import type {
   VerifyRequest,
   ExplainInput,
 } from '../contract/control.ts';
-import type { RefereeSettingsInput, Severity, WorldReport } from '../contract/conduct.ts';
+import type { ClientReport, RefereeSettingsInput, Severity } from '../contract/conduct.ts';
 import type {
   AdvanceResponse,
   ClockResponse,
@@ -317,9 +317,11 @@ export class World implements AsyncDisposable {
     return from === undefined ? rules : rules.filter((rule) => rule.from === from);
   }
 
-  /** Adds an override, before all others. Replaces the override with the same name. */
-  rule(rule: RuleRequest): Promise<RuleResponse> {
-    return this.#control.post('/rules', rule);
+  /**
+   * Adds an override, before all others, or with `last` after the other overrides. Replaces the override with the same name.
+   */
+  rule(rule: RuleRequest, { last = false }: { readonly last?: boolean } = {}): Promise<RuleResponse> {
+    return this.#control.post(last ? '/rules?last=true' : '/rules', rule);
   }
 
   /**
@@ -394,8 +396,9 @@ export class World implements AsyncDisposable {
   async referee(
     settings?: RefereeSettingsInput,
     { ended = false }: { readonly ended?: boolean } = {},
-  ): Promise<WorldReport> {
-    const report = settings === undefined ? null : await this.#control.put<WorldReport>('/referee', settings);
+  ): Promise<ClientReport> {
+    const report =
+      settings === undefined ? null : await this.#control.put<ClientReport>('/referee', settings);
     return ended || report === null ? this.#control.get('/referee', { ended }) : report;
   }
 

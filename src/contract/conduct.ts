@@ -186,6 +186,26 @@ export const WorldReport = z
   .meta({ id: 'ConductReport', description: 'How the client of one world behaved' });
 export type WorldReport = z.infer<typeof WorldReport>;
 
+const OverrideScore = z
+  .object({
+    id: z.string().describe('world/RULE'),
+    taken: z.int().describe('How many requests the rule has changed since it was added'),
+    verdict: z
+      .enum(['waiting', 'open', 'survived', 'failed'])
+      .describe(
+        'waiting: no request has met it; failed: the referee finds an error or a warning about a request that it changed, or about its reference; survived: the client knows of its payout, or has ended without a finding; open: neither yet',
+      ),
+    reason: z.string(),
+    requests: z.array(z.int()).describe('The requests that show it, by their ids'),
+  })
+  .meta({ id: 'OverrideScore', description: 'What the client has made of an override' });
+export type OverrideScore = z.infer<typeof OverrideScore>;
+
+export const ClientReport = WorldReport.extend({
+  overrides: z.array(OverrideScore).describe('In the order in which they are tried'),
+}).meta({ id: 'ClientReport', description: 'How the client of one world has behaved so far' });
+export type ClientReport = z.infer<typeof ClientReport>;
+
 /** The report on a journal that has ended, with few findings of each check. */
 export const EndedJournal = z.strictObject({
   report: WorldReport,

@@ -25,6 +25,8 @@ export interface Evidence {
   readonly wall_now: string | null;
   /** The speed of the world's clock; absent or 0 for a frozen one. */
   readonly speed?: number;
+  /** The rules that override those of the scenario, and how many requests each has changed. */
+  readonly overrides?: readonly { readonly id: string; readonly taken: number }[];
   /** True once the client can send no more: its command has ended, or its test. */
   readonly clientEnded: boolean;
 }

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import {
   MAX_ENDED_JOURNALS,
+  type ClientReport,
   type ConductReports,
   type EndedJournal,
   type RefereeSettings,
@@ -9,6 +10,7 @@ import {
 import type { RefereeState } from '../world/state-shape.ts';
 import type { Evidence } from './case.ts';
 import { fromBeforeReset, judging, mergeReports, withFewFindings } from './judge.ts';
+import { scoresOf } from './overrides.ts';
 import { reportsOf } from './reports/summary.ts';
 import { inSteps, type Steps } from '../world/steps.ts';
 
@@ -46,9 +48,12 @@ function withJournal(journals: readonly EndedJournal[], journal: EndedJournal): 
   return [{ report: merged, last: null }, ...others, journal];
 }
 
-function* endedJournal({ worldId, evidence, settings }: Judged): Steps<EndedJournal> {
-  const report = withFewFindings(yield* judging(shortId(worldId), evidence, settings), FEW_FINDINGS);
-  return { report, last: evidence.requests.at(-1)?.request_id ?? null };
+const presentReport = ({ worldId, evidence, settings }: Judged): Steps<WorldReport> =>
+  judging(shortId(worldId), evidence, settings);
+
+function* endedJournal(judged: Judged): Steps<EndedJournal> {
+  const report = withFewFindings(yield* presentReport(judged), FEW_FINDINGS);
+  return { report, last: judged.evidence.requests.at(-1)?.request_id ?? null };
 }
 
 /**
@@ -89,15 +94,19 @@ export class Referee {
     if (this.settingsOfAll === null) this.#dropped.delete(worldId);
   }
 
-  /** The report on a world, in steps: on its journals that have ended, and on the one that it has, unless that is still empty. */
-  *report(preparing: Steps<Judged>): Steps<WorldReport> {
-    return yield* this.#reportOn(yield* preparing);
+  /**
+   * The report on a world, in steps: on its journals that have ended, and on the one that it has, unless that is still empty; and on
+   * the overrides that it has.
+   */
+  *report(preparing: Steps<Judged>): Steps<ClientReport> {
+    const judged = yield* preparing;
+    const present = yield* presentReport(judged);
+    return { ...this.#withEnded(judged, present), overrides: scoresOf(judged.evidence, present) };
   }
 
-  *#reportOn(judged: Judged): Steps<WorldReport> {
-    const { worldId, evidence, settings } = judged;
+  #withEnded(judged: Judged, present: WorldReport): WorldReport {
+    const { evidence } = judged;
     const ended = this.#endedOf(judged).map(({ report }) => report);
-    const present = yield* judging(shortId(worldId), evidence, settings);
     if (ended.length === 0 || wasAsked(evidence)) return mergeReports([...ended, present]);
     const { name, judged_by } = present; // the rest would say that all of a table is missed once more
     return { ...mergeReports(ended), name, judged_by };
@@ -107,7 +116,7 @@ export class Referee {
   *shortReport(preparing: Steps<Judged> | null): Steps<WorldReport | null> {
     const judged = preparing && (yield* preparing);
     if (judged === null || (!wasAsked(judged.evidence) && this.#endedOf(judged).length === 0)) return null;
-    return withFewFindings(yield* this.#reportOn(judged), FEW_FINDINGS);
+    return withFewFindings(this.#withEnded(judged, yield* presentReport(judged)), FEW_FINDINGS);
   }
 
   /** The reports on all worlds by their ids, also on those that are gone, in steps. @param living those on existing worlds, with few findings of each check */

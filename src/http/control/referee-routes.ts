@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import {
   RefereeQuery,
+  type ClientReport,
   type ConductReports,
   type RefereeSettings,
   type ReportFormat,
@@ -24,8 +25,11 @@ import { inSteps, whole, type Steps } from '../../world/steps.ts';
 import { transactionResponse } from '../../world/transaction-response.ts';
 import type { World } from '../../worlds/world.ts';
 
+/** On the requests that the dashboard sends: they are not the client's. */
+const BY_DASHBOARD = 'x-sandbox-dashboard';
+
 /**
- * What the referee judges a world by: the requests that it remembers, the payouts of the references in them, and every payout of a
+ * What the referee judges a world by: the requests of the client that it remembers, the payouts of the references in them, and every payout of a
  * reference, or of a declared intent, that was paid more than once. With a table of expected payouts, all payouts of the world.
  */
 export function* evidenceOf(
@@ -36,7 +40,8 @@ export function* evidenceOf(
   dropped: string | null,
 ): Steps<Evidence> {
   const { list, evicted } = state.requests;
-  const references = new Set<string | undefined>(list.map(({ clientRefId }) => clientRefId));
+  const judged = list.filter(({ headers }) => !(BY_DASHBOARD in headers));
+  const references = new Set<string | undefined>(judged.map(({ clientRefId }) => clientRefId));
   const sent = new Set(list.flatMap(({ route, clientRefId }) => (route === 'initiate' ? [clientRefId] : [])));
   const read = intent && fieldReader(intent);
   /** The first reference of each declared payout. */
@@ -58,7 +63,7 @@ export function* evidenceOf(
   const moneyIn = state.entries.filter(({ kind, atMs }) => isMoneyIn(kind) && atMs >= firstMs);
   yield;
   return {
-    requests: yield* inSteps(list, journalEntry),
+    requests: yield* inSteps(judged, journalEntry),
     name: state.name,
     evicted,
     dropped,
@@ -69,6 +74,7 @@ export function* evidenceOf(
     },
     wall_now: iso(wallNowMs),
     speed: state.clock.speed,
+    overrides: state.index.overrides.map(({ id }) => ({ id, taken: state.uses.get(id)?.taken ?? 0 })),
     clientEnded,
   };
 }
@@ -168,7 +174,7 @@ const DESCRIPTION = 'As JSON, or as text for people, JUnit XML or Markdown.';
 export const refereeRoutes: ControlRoutes = async (app, deps) => {
   const { referee, heavy } = deps;
   /** @param first done when its turn has come, so that nothing was done when this is refused */
-  const reportOn = (world: World, clientEnded: boolean, first?: () => Promise<void>): Promise<WorldReport> =>
+  const reportOn = (world: World, clientEnded: boolean, first?: () => Promise<void>): Promise<ClientReport> =>
     heavy.run(world, async () => {
       await first?.();
       return referee.report(judged(deps, world, await world.read(frozen), clientEnded));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ConductReports, WorldReport } from '../../contract/conduct.ts';
+import { ClientReport, ConductReports } from '../../contract/conduct.ts';
 import {
   HeldRequestResponse,
   HeldResponse,
@@ -42,7 +42,7 @@ const EventsText: z.ZodType = z.string().meta({
   description: [
     'Server-sent events, until the reader disconnects. Each has an `id`, a type (`event`) and one line of JSON (`data`).',
     'All but `missed` have the `sums` of the world right after it: `{balance, payouts, at_risk, out_of_date}`, where `payouts` has count and amount by state.',
-    '`request` a JournalEntry, when a request ends or begins to wait; `settlement` a Change with the whole `transaction`;',
+    '`request` a JournalEntry, when a request ends or begins to wait; `settlement` a Change. Both have the whole `transaction` that they are about, `request` null for none;',
     '`wallet` `{balance, entry}`, for money that was credited or debited by hand; `clock` `{now, frozen}`;',
     '`at_risk` `{count, amount}`, when the payouts that the client was not told of change;',
     '`scenario` `{scenario, rule}`, when the scenario or the overrides change; `rule` `{rule, matched, taken}`, when a',
@@ -93,8 +93,8 @@ export const RESPONSES = {
   clearRequests: { 200: ClearedResponse },
   verifyRequests: { 200: VerifyResponse },
   readEvents: { 200: EventsText },
-  judgeClient: { 200: asText(WorldReport) },
-  instructReferee: { 200: WorldReport },
+  judgeClient: { 200: asText(ClientReport) },
+  instructReferee: { 200: ClientReport },
   judgeClients: { 200: asText(ConductReports) },
   instructRefereeForAll: { 200: ConductReports },
   getHealth: { 200: HealthResponse, 503: HealthResponse },

@@ -296,3 +296,44 @@ test('the report on a journal that a reset ends has every request before it, how
   const found = checks.find(({ id }) => id === 'amount-not-paise')!;
   expect(found.findings.length + found.more).toBe(paid);
 });
+
+test('a report says what the client has made of each override since it was added', async () => {
+  const { world, pay, status } = await clientFor();
+  const scoreOf = async (options = {}) => {
+    const { overrides } = await world.referee(undefined, options);
+    return overrides.map(({ id, taken, verdict, requests }) => [id, taken, verdict, requests]);
+  };
+  await world.rule({ name: 'lost', ...lostResponse, times: 1 });
+  await world.rule(
+    { name: 'busy', match: { route: 'initiate' }, times: 1, effect: { respond: 429 } },
+    { last: true },
+  );
+  expect(await scoreOf()).toEqual([
+    ['world/lost', 0, 'waiting', []],
+    ['world/busy', 0, 'waiting', []],
+  ]);
+  for (const amount of [1, 2]) await pay({ client_ref_id: `order-${amount}`, amount });
+  expect(await scoreOf()).toEqual([
+    ['world/lost', 1, 'open', [1]],
+    ['world/busy', 1, 'open', [2]],
+  ]);
+  await status({ client_ref_id: 'order-1' });
+  const lost = ['world/lost', 1, 'survived', [1, 3]];
+  expect(await scoreOf()).toEqual([lost, ['world/busy', 1, 'open', [2]]]);
+  expect(await scoreOf({ ended: true })).toEqual([lost, ['world/busy', 1, 'survived', [2]]]); // it may give up
+  await world.rule({ name: 'lost', ...lostResponse, times: 1 });
+  expect((await scoreOf())[0]).toEqual(['world/lost', 0, 'waiting', []]); // it begins again
+  await pay({ client_ref_id: 'order-3-a' });
+  await pay({ client_ref_id: 'order-3-b' });
+  expect((await scoreOf())[0]).toEqual(['world/lost', 1, 'failed', [4, 5]]);
+});
+
+test('what the dashboard sends is not judged: it is not the client', async () => {
+  const { world } = await clientFor();
+  const send = (client_ref_id: string, headers = {}) =>
+    world.pay({ client_ref_id, amount: 10.005 }, { headers });
+  await send('order-1', { 'x-sandbox-dashboard': 'pay' });
+  expect((await world.referee()).counts.error).toBe(0);
+  await send('order-2');
+  expect((await world.referee()).counts.error).toBe(1);
+});
