@@ -30,7 +30,7 @@ const lookAhead = async (page) => {
 const breakClient = async (page, world) => {
   await page.keyboard.press('4');
   await page.getByRole('button', { name: 'Break my client' }).click();
-  const score = page.getByRole('table', { name: 'Scorecard' });
+  const score = page.getByRole('list', { name: 'Scorecard' });
   await score.waitFor();
   await careful(world);
   await score.getByText('failed', { exact: true }).first().waitFor();

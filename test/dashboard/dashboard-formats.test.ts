@@ -105,11 +105,6 @@ testRows<[string, JournalEntry, readonly RequestKind[]]>([
   ['a request that hangs', unanswered('pending'), ['wrong', 'hanging']],
   ['a fault', unanswered('fault', { committed: false }), ['wrong', 'broken']],
   ['a client that left', unanswered('client_gone', { committed: true }), ['wrong', 'paid', 'broken']],
-  [
-    'a rule, a warning and a replay',
-    answered(200, { rule: 'a/b', warnings: ['!'], replayed: true }),
-    ['ruled', 'warned', 'replayed'],
-  ],
 ])('the filter of requests finds each under the right kinds', (_what, row, kinds) => {
   const found = (Object.keys(REQUEST_KINDS) as RequestKind[]).filter(
     (kind) => wantedRequests([row], { ...NO_FILTER, kind }).length === 1,

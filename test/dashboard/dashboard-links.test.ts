@@ -22,7 +22,7 @@ test('the address names what is open and leads exactly there: by reload, back an
   const payouts = await view('Payouts');
   await payouts.getByRole('button', { name: 'Open order-60' }).click();
   await detail('order-60').waitFor();
-  await payouts.getByLabel('Mode').selectOption('IMPS');
+  await payouts.getByLabel('State').selectOption('PENDING');
   await payouts.getByRole('button', { name: 'Open order-59' }).click();
   await detail('order-59').waitFor();
   const world = (await payer.world.summary()).id.slice(0, 8);
@@ -30,7 +30,7 @@ test('the address names what is open and leads exactly there: by reload, back an
   await page.reload();
   await live(seen);
   await detail('order-59').waitFor();
-  expect(await payouts.getByLabel('Mode').inputValue()).toBe('IMPS');
+  expect(await payouts.getByLabel('State').inputValue()).toBe('PENDING');
   await page.goBack();
   await detail('order-60').waitFor();
   expect(page.url()).toContain(last);
@@ -128,7 +128,8 @@ test('a link that is followed as the page writes a filter into its address is no
       port2.postMessage(null);
       for (const from = performance.now(); performance.now() - from < 600; );
     }`);
-  await page.getByRole('alert').getByText('sk_test_of_a_link').waitFor();
+  const key = page.getByTitle('Show another world').locator('code');
+  await key.getByText('sk_test_of_a_link').waitFor();
   expect(page.url()).toContain('requests.');
   expect(page.url()).not.toContain('key=');
 });
@@ -142,8 +143,7 @@ test('a link that is followed just before a click is not lost', async () => {
       location.hash = 'key=sk_test_of_a_link';
       document.querySelector('[aria-label="Open only"]').click(); // before the event of the link
     }`);
-  await page.getByRole('alert').getByText('sk_test_of_a_link').waitFor();
-  await page.getByRole('region', { name: 'only' }).waitFor();
+  await page.getByTitle('Show another world').getByText('sk_test_of_a_link').waitFor();
   expect(page.url()).not.toContain('key=');
 });
 

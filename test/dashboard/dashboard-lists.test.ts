@@ -3,45 +3,38 @@ import { PayoutList } from '../../src/dashboard/store/payout-list.ts';
 import { wantedPayouts, NO_FILTER } from '../../src/dashboard/payouts/payout-filter.ts';
 import { sorted } from '../../src/dashboard/lists/list-filter.ts';
 import { Together } from '../../src/dashboard/store/together.ts';
-import { magicBeneficiaries } from '../../src/dashboard/control-bar/failure-kinds.ts';
+import { magicBeneficiaries } from '../../src/dashboard/actions/failure-kinds.ts';
 import { WorldPages } from '../../src/dashboard/store/world-pages.ts';
 import { payoutResponse } from '../support/payout-response.ts';
-import { clientFor, sandboxFor } from '../support/sandbox.ts';
+import { sandboxFor } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
 
-test('the oldest payouts are dropped from a full list, and can be loaded again', () => {
+test('new payouts come first and the oldest are dropped, but those that are marked stay known', () => {
   const list = new PayoutList(2);
-  list.takeNewest({ transactions: [payoutResponse('C'), payoutResponse('B')], next: 0 });
-  expect(list.before.value).toBe(1);
-  list.takeNewest({ transactions: [payoutResponse('D'), payoutResponse('C')], next: 1 });
-  expect(list.rows.value.map(({ txn_id: id }) => id)).toEqual(['D', 'C']);
-  expect(list.before.value).toBe(2);
-  list.takeOlder({ transactions: [payoutResponse('B'), payoutResponse('A')], next: null });
-  expect(list.rows.value.map(({ txn_id: id }) => id)).toEqual(['D', 'C', 'B', 'A']);
-  expect(list.before.value).toBe(0);
+  const ids = (rows: readonly { readonly txn_id: string }[]) => rows.map(({ txn_id: id }) => id).join('');
+  list.begin({ transactions: [payoutResponse('C'), payoutResponse('B', { at_risk: true })], next: 0 });
+  list.take([payoutResponse('D')], (id) => id === 'D');
+  expect([ids(list.rows.value), list.before.value]).toEqual(['DC', 2]);
+  expect(ids(list.marked.at_risk.value)).toBe('B');
+  list.take([payoutResponse('A', { out_of_date: true }), payoutResponse('B')], () => false); // neither is loaded
+  expect([ids(list.rows.value), ids(list.marked.at_risk.value)]).toEqual(['DC', '']);
+  list.takeOlder({
+    transactions: [payoutResponse('B'), payoutResponse('A', { out_of_date: true })],
+    next: null,
+  });
+  expect([ids(list.rows.value), ids(list.marked.out_of_date.value)]).toEqual(['DCBA', 'A']);
 });
 
 testRows([
   ['a part of a reference, in any case', { text: ' ORDER-b ' }, ['B']],
   ['an account', { text: '99992' }, ['C']],
   ['a state', { state: 'FAILED' }, ['C']],
-  ['a mode', { mode: 'UPI' }, ['B']],
-  ['an amount in Indian grouping', { atLeast: '₹1,00,000' }, ['C']],
-  ['amounts between two bounds', { atLeast: '150', atMost: '250.5' }, ['B']],
-  ['a bound that is not a number, which is ignored', { atMost: 'much' }, ['A', 'B', 'C']],
-  ['a time in IST', { from: '2026-01-15T16:01' }, ['B', 'C']],
-  ['a time to the end of its minute', { to: '2026-01-15T16:02' }, ['A', 'B']],
-  ['a time that is not one, which is ignored', { from: 'yesterday' }, ['A', 'B', 'C']],
+  ['a mark', { state: 'out_of_date' }, ['B']],
 ] as const)('payouts can be found by each of their texts', (_what, wanted, found) => {
   const rows = [
     payoutResponse('A'),
-    payoutResponse('B', { amount: 250.5, transfer_mode: 'UPI', created_at: '2026-01-15T10:32:59.999Z' }),
-    payoutResponse('C', {
-      amount: 100_000,
-      status: 'FAILED',
-      beneficiary_account: '9999200001',
-      created_at: '2026-01-15T10:33:00.000Z',
-    }),
+    payoutResponse('B', { out_of_date: true }),
+    payoutResponse('C', { status: 'FAILED', beneficiary_account: '9999200001' }),
   ];
   expect(wantedPayouts(rows, { ...NO_FILTER, ...wanted }).map(({ txn_id: id }) => id)).toEqual(found);
 });
@@ -70,27 +63,12 @@ test('a task that is requested while it runs is run once more, however often it 
   finish();
 });
 
-test('a magic failure or outcome that is switched on for every payout applies to every account', async () => {
-  const { world, pay, status } = await clientFor({ settlement: 'manual' });
-  const magic = magicBeneficiaries(await world.scenario());
-  const switchOn = (called: string) => world.rule(magic.find(({ name }) => name === called)!.forEveryPayout);
-  await switchOn('status-429');
-  expect((await pay()).status).toBe(429);
-  await world.removeRule('status-429');
-  await switchOn('failed');
-  await switchOn('pending-for-ever');
-  await pay();
-  expect((await world.payout('order-1')).planned_by).toBe('world/pending-for-ever');
-  await world.removeRule('pending-for-ever');
-  await switchOn('not-found-at-first');
-  await pay({ client_ref_id: 'order-2' });
-  expect((await status({ client_ref_id: 'order-2' })).status).toBe(404);
-});
-
 test('the menu of magic beneficiaries says of each whether it is paid and what the client sees', async () => {
   const { client } = await sandboxFor();
   const magic = magicBeneficiaries(await client().world.scenario());
   const kindOf = (wanted: string) => magic.find(({ account }) => account === wanted)?.kind;
+  expect(magic.find(({ account }) => account === '9999000500')?.text).toMatch(/, and no payout$/);
+  expect(new Set(magic.map(({ text }) => text)).size).toBe(magic.length);
   expect(kindOf('9999000402')).toBe('Not paid, the client sees');
   expect(kindOf('9999100500')).toBe('Paid, but the client sees');
   expect(kindOf('9999100007')).toBe('Paid, but the client sees');

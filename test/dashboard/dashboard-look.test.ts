@@ -142,7 +142,7 @@ test('with forced colours, the current view, the open row and what is at risk ca
   await page.emulateMedia({ forcedColors: 'none' });
 });
 
-test('on a wide page the next step is in the one row of the controls, a refused amount does not move its form, and a list fills the window beside the opened item', async () => {
+test('on a wide page the next step is in the one row of the controls, and a list fills the window beside the opened item', async () => {
   const { payer, show } = await badDay(1280);
   const { page, view, controls } = await show();
   const next = (await controls.getByRole('button', { name: 'Go to the next step' }).boundingBox())!;
@@ -150,28 +150,10 @@ test('on a wide page the next step is in the one row of the controls, a refused 
   expect(next.x + next.width).toBeLessThanOrEqual(order.x);
   expect(Math.abs(next.y + next.height / 2 - order.y - order.height / 2)).toBeLessThan(4);
 
-  const overview = await view('Overview');
-  const amount = overview.getByLabel('Amount');
-  const debit = overview.getByRole('button', { name: 'Debit' });
-  const place = async () => [(await amount.boundingBox())!.x, (await debit.boundingBox())!.width];
-  const before = await place();
-  await amount.fill('1500,50');
-  await overview.getByText('“1500,50” is not an amount').waitFor();
-  expect(await place()).toEqual(before);
-  await amount.fill('99999999999');
-  await debit.click();
-  await overview.getByText('The wallet holds').waitFor();
-  expect(await place()).toEqual(before);
-  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(1280);
-
   const payouts = await view('Payouts');
   const lost = payouts.getByRole('row').filter({ hasText: LOST });
   const created = lost.getByText('15 Jan, 16:00:00');
   expect(await created.getAttribute('title')).toBe('15 Jan 2026, 10:30:00 UTC');
-  await payouts.getByRole('button', { name: 'Filters' }).click();
-  await payouts.getByLabel('Amount from').fill('1500,50');
-  expect(await payouts.getByLabel('Amount from').getAttribute('aria-invalid')).toBe('true');
-  await payouts.getByText('“1500,50” is not an amount').waitFor();
   await payouts.getByRole('searchbox').fill('nobody');
   await payouts.getByText('No payout matches this search and these filters.').waitFor();
   await payouts.getByRole('button', { name: 'Show all' }).click();
@@ -220,7 +202,7 @@ test('on a narrow page the balance leaves room for the commands, a long referenc
   await controls.getByText('Nothing scheduled').waitFor({ state: 'attached' });
   expect(await height()).toBe(before);
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
-  expect(await controls.getByRole('timer').innerText()).toMatch(/^[\d:]{8} \d\d \w{3} /);
+  expect(await controls.getByRole('timer').innerText()).toMatch(/^[\d:]{8} \d\d \w{3}$/);
 });
 
 test('the times below the ribbon differ, although everything happens in two seconds', async () => {

@@ -1,16 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type {
-  JournalEntry,
-  TransactionResponse,
-  TransactionsResponse,
-} from '../../src/contract/control-responses.ts';
+import type { JournalEntry, TransactionsResponse } from '../../src/contract/control-responses.ts';
 import type { EventsOptions, World, WorldEvent } from '../../src/index.ts';
 import { EventFeed } from '../../src/dashboard/store/event-feed.ts';
 import { News } from '../../src/dashboard/store/news.ts';
 import { PayoutList } from '../../src/dashboard/store/payout-list.ts';
 import { RequestList } from '../../src/dashboard/store/request-list.ts';
-import { StalePayouts } from '../../src/dashboard/store/stale-payouts.ts';
-import type { WorldPages } from '../../src/dashboard/store/world-pages.ts';
 import { SLOW } from '../support/size.ts';
 
 /** The events of a connection that a test ends. */
@@ -99,68 +93,6 @@ test('a server that does not say where its events begin may have missed any, so 
   expect(opened).toEqual([true, true, false]);
 });
 
-/** A list of so many payouts, and what was asked of those that have changed. */
-function staleIn(count: number) {
-  const idOf = (position: number): string => `t${position}`;
-  let status = 'PENDING';
-  const asked: string[] = [];
-  const pages = {
-    payouts: async (before: number, limit: number) => {
-      asked.push(`${limit} before ${before}`);
-      const transactions = Array.from(
-        { length: limit },
-        (_, nth) => ({ txn_id: idOf(before - 1 - nth), status }) as TransactionResponse,
-      );
-      return { transactions, next: null };
-    },
-  } as unknown as WorldPages;
-  const list = new PayoutList(1000);
-  const stale = new StalePayouts(list, pages);
-  const load = async (): Promise<void> => list.takeNewest(await pages.payouts(count, count));
-  const settle = (...positions: readonly number[]): void => {
-    status = 'SUCCESS';
-    for (const position of positions) stale.add(idOf(position));
-  };
-  const settled = () => list.rows.value.filter((row) => row.status === 'SUCCESS').length;
-  return { asked, load, pages, settle, settled, stale };
-}
-
-test('payouts that have changed are read again: a few one by one, many with those between them', async () => {
-  const { asked, load, settle, settled, stale } = staleIn(100);
-  await load();
-  settle(70, 20);
-  await stale.renew();
-  settle(...Array.from({ length: 30 }, (_, nth) => nth + 40));
-  await stale.renew();
-  expect(asked).toEqual(['100 before 100', '1 before 71', '1 before 21', '30 before 70']);
-  expect([stale.size, settled()]).toEqual([0, 32]);
-});
-
-test('a payout that changes before it is loaded is read again once it is', async () => {
-  const { load, settle, settled, stale } = staleIn(10);
-  const loading = load(); // answered as it was
-  settle(3);
-  await stale.renew();
-  await loading;
-  expect(stale.size).toBe(1);
-  await stale.renew();
-  expect([stale.size, settled()]).toEqual([0, 1]);
-});
-
-test('a payout that changes once more while it is read, or whose reading fails, is read again', async () => {
-  const { asked, load, pages, settle, stale } = staleIn(10);
-  await load();
-  settle(3);
-  const renewing = stale.renew();
-  settle(3);
-  await renewing;
-  expect(asked.slice(1)).toEqual(['1 before 4', '1 before 4']);
-  settle(3);
-  pages.payouts = () => Promise.reject(new Error('lost'));
-  await expect(stale.renew()).rejects.toThrow('lost');
-  expect(stale.size).toBe(1);
-});
-
 test('a list of requests says when newer ones have taken the place of its oldest', () => {
   const list = new RequestList(2);
   const requests = (...ids: number[]) => ids.map((id) => ({ id, outcome: 'answered' }) as JournalEntry);
@@ -193,7 +125,7 @@ test('a world that is read again says how many payouts it no longer has, as far 
     ({ transactions: ids.map((txn_id) => ({ txn_id })), next }) as unknown as TransactionsResponse;
   const goneAfter = (now: TransactionsResponse): number => {
     const list = new PayoutList(10);
-    list.takeNewest(page(null, 'c', 'b', 'a'));
+    list.begin(page(null, 'c', 'b', 'a'));
     return list.begin(now);
   };
   expect(goneAfter(page(null, 'd', 'c', 'b', 'a'))).toBe(0);

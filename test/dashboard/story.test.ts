@@ -41,7 +41,7 @@ const linesOf = (requests: readonly JournalEntry[]) =>
 test('bank and client stand side by side, and a lost response is a gap with the time that it lasted', () => {
   expect(linesOf([lost, told])).toEqual([
     ['PENDING', '#1 initiate → 500', ''],
-    ['SUCCESS, with its UTR', null, 'paid, but the client was not told for 9 s'],
+    ['SUCCESS, with its UTR', null, 'client not told for 9 s, and the money is out'],
     [null, '#2 status → 200, SUCCESS', null],
     ['REVERSED', null, null],
   ]);
@@ -50,7 +50,7 @@ test('bank and client stand side by side, and a lost response is a gap with the 
 test('while nobody has told the client, the gap goes on until now', () => {
   expect(linesOf([lost]).map(([, , gap]) => gap)).toEqual([
     '',
-    'paid, but the client was not told for 30 s',
+    'client not told for 30 s, and the money is out',
     null,
   ]);
 });
@@ -63,7 +63,7 @@ test('a client that knows an earlier state is behind, which is no lost money', (
   expect(linesOf([answered])).toContainEqual([
     'SUCCESS, with its UTR',
     null,
-    'the client still knows PENDING for 28 s',
+    'client saw only PENDING for 28 s',
   ]);
 });
 
@@ -72,7 +72,7 @@ test('what the client was told stays in the story when its request has left the 
   const lines = storyOf(known, [], [], NOW);
   expect(lines.map(({ client, gap }) => [client, gap && gapText(gap, null)])).toEqual([
     [null, ''],
-    [null, 'paid, but the client was not told for 9 s'],
+    [null, 'client not told for 9 s, and the money is out'],
     ['#2 → SUCCESS', null],
     [null, null],
   ]);
@@ -88,7 +88,7 @@ test('the story is a table in Markdown, whatever its texts contain', () => {
     '| --- | --- | --- |',
     '| 15 Jan 2026, 16:00:00 IST | PENDING | #1 initiate → 500 |',
     '| 15 Jan 2026, 16:00:02 IST | SUCCESS, with its UTR |  |',
-    '| | | **paid, but the client was not told for 9 s** |',
+    '| | | **client not told for 9 s, and the money is out** |',
   ]);
   expect(text).toContain('(scheduled) | REVERSED |');
 });

@@ -1,35 +1,16 @@
 /** What every list can be searched and sorted by. */
 export interface ListFilter {
   readonly text: string;
-  /** The earliest and the latest minute in IST, as `2026-01-15T10:30`; empty for no limit. */
-  readonly from: string;
-  readonly to: string;
   /** The key of a column, after `-` for descending; empty for newest first. */
   readonly sort: string;
 }
 
-export const NO_LIST_FILTER: ListFilter = { text: '', from: '', to: '', sort: '' };
+export const NO_LIST_FILTER: ListFilter = { text: '', sort: '' };
 
-const MINUTE_MS = 60_000;
-
-/** A minute in IST as the instant of an API response; null for anything else. */
-function instant(typed: string, laterMs: number): string | null {
-  const ms = Date.parse(`${typed}+05:30`);
-  return Number.isNaN(ms) ? null : new Date(ms + laterMs).toISOString();
-}
-
-/** Whether a row is in the time of a filter, and contains its text. */
-export function matcher<T>(
-  { text, from, to }: ListFilter,
-  at: (row: T) => string,
-  texts: (row: T) => readonly (string | null)[],
-): (row: T) => boolean {
+/** Whether a row contains a text. */
+export function matcher<T>(text: string, texts: (row: T) => readonly (string | null)[]): (row: T) => boolean {
   const wanted = text.trim().toLowerCase();
-  const [first, end] = [instant(from, 0), instant(to, MINUTE_MS)];
-  return (row) =>
-    (first === null || at(row) >= first) &&
-    (end === null || at(row) < end) &&
-    (wanted === '' || texts(row).some((value) => value?.toLowerCase().includes(wanted)));
+  return (row) => wanted === '' || texts(row).some((value) => value?.toLowerCase().includes(wanted));
 }
 
 /** What rows can be sorted by. */

@@ -3,7 +3,6 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { useLive } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { Button } from '../ui/button.tsx';
-import { Choice } from '../ui/choice.tsx';
 import { countedOf } from '../ui/formats.ts';
 import { Foreign } from '../ui/marks.tsx';
 import { sorted, type ListFilter } from './list-filter.ts';
@@ -46,8 +45,6 @@ export interface ListKind<T, F extends ListFilter> extends Rows<T> {
   /** What its search looks at. */
   readonly searched: string;
   readonly none: F;
-  /** The filters that are shown when somebody asks for more of them. */
-  readonly more: readonly (keyof F)[];
   readonly wanted: (rows: readonly T[], filter: F) => readonly T[];
   /** The row with a key, if the list has it. */
   readonly listed: (live: LiveWorld, key: string) => T | undefined;
@@ -93,14 +90,14 @@ interface Props<T, F extends ListFilter> {
   readonly missing: string;
   readonly filter: F;
   readonly setFilter: (filter: F) => void;
-  /** Buttons beside the count, filters of this list, more of them, and what is above the rows. */
-  readonly actions: ComponentChildren;
+  /** Filters of this list, and what is above the rows. */
   readonly choices: ComponentChildren;
-  readonly more?: ComponentChildren;
   readonly above?: ComponentChildren;
   /** Shown instead of the list while there are no rows; null for what is shown without a match. */
   readonly empty: ComponentChildren;
   readonly noMatch: string;
+  /** Where else the search finds something, in that case. */
+  readonly elsewhere?: ComponentChildren;
   /** The key of the open row. */
   readonly opened: string | null;
   readonly onOpen: (key: string | null) => void;
@@ -119,23 +116,6 @@ export function ListView<T, F extends ListFilter>(props: Props<T, F>) {
     () => sorted(kind.wanted(rows, filter), columns, filter.sort),
     [kind, props.rows, filter],
   );
-  const inUse = kind.more.filter((name) => filter[name] !== kind.none[name]).length;
-  const [isMore, setMore] = useState(inUse > 0);
-  const orders = columns.flatMap(({ key, name }): [string, string][] => [
-    [key, `${name} ↑`],
-    [`-${key}`, `${name} ↓`],
-  ]);
-  const time = (name: 'from' | 'to') => (
-    <label class="field inline">
-      <span>{name}</span>
-      <input
-        type="datetime-local"
-        aria-label={`Time ${name}, IST`}
-        value={filter[name]}
-        onInput={(event) => setFilter({ ...filter, [name]: event.currentTarget.value })}
-      />
-    </label>
-  );
   return (
     <section class="view" aria-labelledby="list-title">
       <header class="view-head">
@@ -143,7 +123,6 @@ export function ListView<T, F extends ListFilter>(props: Props<T, F>) {
         <p class="note" role="status">
           {isLoaded && countedOf(shown.length, rows.length) + missing}
         </p>
-        {props.actions}
         <div class="filters" role="search" aria-label={title}>
           <input
             type="search"
@@ -152,28 +131,8 @@ export function ListView<T, F extends ListFilter>(props: Props<T, F>) {
             value={filter.text}
             onInput={(event) => setFilter({ ...filter, text: event.currentTarget.value })}
           />
-          <div class="choices">
-            {props.choices}
-            <Button isLocal isExpanded={isMore} act={() => setMore(!isMore)}>
-              Filters{inUse > 0 && ` (${inUse})`}
-            </Button>
-          </div>
+          {props.choices}
         </div>
-        {isMore && (
-          <div class="choices more" role="group" aria-label="More filters">
-            {props.more}
-            {time('from')}
-            {time('to')}
-            <span class="order">
-              <Choice
-                label="Order"
-                value={filter.sort}
-                options={[['', 'Newest first'], ...orders]}
-                onChoose={(sort) => setFilter({ ...filter, sort })}
-              />
-            </span>
-          </div>
-        )}
       </header>
       {props.above}
       <div class="split" data-open={row === undefined ? undefined : ''}>
@@ -189,6 +148,7 @@ export function ListView<T, F extends ListFilter>(props: Props<T, F>) {
               <strong>Nothing matches.</strong> {props.noMatch}
               {missing !== '' && ' Older ones that are not loaded were not searched.'}
             </p>
+            {props.elsewhere}
             <Button isLocal act={() => setFilter(kind.none)}>
               Show all
             </Button>

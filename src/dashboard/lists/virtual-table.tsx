@@ -220,10 +220,14 @@ export function VirtualTable<T>({ kind, rows, sort, onSort, opened, onOpen }: Pr
                 class={css.row}
                 data-opened={key === opened ? '' : undefined}
                 data-risk={isAtRisk(row, live) ? '' : undefined}
+                data-changed={live.changed.value.has(key) ? '' : undefined}
                 role="row"
                 aria-rowindex={index + 2}
                 data-active={index === stop ? '' : undefined}
                 style={{ transform: `translateY(${index * height}px)`, height: `${height}px` }}
+                onClick={() => {
+                  if (getSelection()?.isCollapsed !== false) onOpen(key); // otherwise its text was selected
+                }}
               >
                 {columns.map(({ key: column, className, cell }, nth) => (
                   <span key={column} role="cell" class={className}>
@@ -236,7 +240,6 @@ export function VirtualTable<T>({ kind, rows, sort, onSort, opened, onOpen }: Pr
                         tabIndex={index === stop ? 0 : -1}
                         aria-label={`Open ${nameOf(row)}`}
                         aria-pressed={key === opened}
-                        onClick={() => onOpen(key)}
                       >
                         {cell(row, live)}
                       </button>

@@ -1,12 +1,9 @@
-import { PayoutCurl } from '../control-bar/payout-curl.tsx';
-import { isFromPage } from '../control-bar/sending.ts';
-import { FAILURES, ruleOf } from '../control-bar/failure-kinds.ts';
+import { PayoutCurl } from '../actions/payout-curl.tsx';
+import { FIRST_FAILURE, ruleOf } from '../actions/failure-kinds.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { Button } from '../ui/button.tsx';
 import { Refusal } from '../ui/marks.tsx';
-import { wentWrong } from '../ui/request-words.ts';
-import css from './overview.module.css';
 
 const REVERSED_LATER = '9999200004';
 const FAILS = '9999200001';
@@ -21,7 +18,7 @@ async function showBadDay({ world }: LiveWorld): Promise<string> {
       amount: 4000 + nth * 500,
     });
   for (const nth of [1, 2, 3]) await pay(nth);
-  await world.rule({ ...ruleOf(FAILURES[0]!, 'initiate', 'next 3'), name: 'bad-day' });
+  await world.rule({ ...ruleOf(FIRST_FAILURE, 'initiate', 'next 3'), name: 'bad-day' });
   for (const nth of [4, 5, 6]) await pay(nth);
   await world.pay({
     client_ref_id: 'salary-4-again',
@@ -35,42 +32,23 @@ async function showBadDay({ world }: LiveWorld): Promise<string> {
   return 'A bad day: three payouts are at risk, and one of them was paid again.';
 }
 
-/** The first three steps with a new world. Each is ticked off by what happens. */
+/** How to begin with a world that has no payouts. */
 export function FirstSteps() {
   const live = useLive();
   const { isBusy, refusal, run } = useAction();
-  const rows = live.requests.rows.value;
-  const payouts = live.payouts.rows.value;
-  const lost = rows.find((row) => row.committed === true && row.txn_id !== null && wentWrong(row));
-  const isSurvived = lost !== undefined && (live.payouts.get(lost.txn_id!)?.told ?? null) !== null;
-  const steps: readonly (readonly [string, boolean])[] = [
-    ['Your client sends a request with this key', rows.some((row) => !isFromPage(row))],
-    ['A payout is made', payouts.length > 0],
-    ['A response is lost, and your client finds out what happened', isSurvived],
-  ];
   return (
-    <div class={css.first}>
+    <div class="block">
       <h3>First steps</h3>
-      <ol>
-        {steps.map(([text, isDone]) => (
-          <li key={text} data-done={isDone ? '' : undefined}>
-            <span aria-hidden="true">{isDone ? '✓' : '○'}</span> {text}
-            <span class="unseen">{isDone ? ', done' : ', to do'}</span>
-          </li>
-        ))}
-      </ol>
-      {payouts.length === 0 && (
-        <>
-          <PayoutCurl />
-          <Button
-            kind="small"
-            isBusy={isBusy}
-            act={() => run(() => showBadDay(live), { causes: ['scenario'] })}
-          >
-            Show me a bad day
-          </Button>
-        </>
-      )}
+      <p>
+        Point your client at <code>{live.world.url}</code> with this key, press <kbd>p</kbd>, or paste this
+        into a terminal. The payout appears here at once.
+      </p>
+      <PayoutCurl />
+      <div class="buttons">
+        <Button kind="small" isBusy={isBusy} act={() => run(() => showBadDay(live), ['scenario'])}>
+          Show me a bad day
+        </Button>
+      </div>
       <Refusal text={refusal} />
     </div>
   );

@@ -1,20 +1,15 @@
-import { useEffect, useState } from 'preact/hooks';
 import type { TransactionResponse } from '../../contract/control-responses.ts';
-import { MONEY_EFFECTS, moveMoney } from '../control-bar/money-moves.ts';
-import { openPayout, showRisk } from '../shell/navigation.ts';
-import { useAction, useLive } from '../store/current-world.ts';
+import { openPayout, showMarked } from '../shell/navigation.ts';
+import { useLive } from '../store/current-world.ts';
 import { KnowsMark, StateMark } from '../ui/badges.tsx';
 import { Button } from '../ui/button.tsx';
 import { grouped, rupees } from '../../contract/words.ts';
-import { noAmountText, parseAmount } from '../ui/formats.ts';
-import { Amount, Foreign, Moment, Refusal, Skeleton } from '../ui/marks.tsx';
+import { Amount, Foreign, Moment, Refusal } from '../ui/marks.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { Ribbon } from './ribbon.tsx';
 import css from './overview.module.css';
 
-const LATEST = 10;
-const MOST_RISKS = 6;
-const FEW_PAYOUTS = 3;
+const MOST_SHOWN = 10;
 
 interface FigureProps {
   readonly name: string;
@@ -25,49 +20,10 @@ interface FigureProps {
 const Figure = ({ name, amount, note }: FigureProps) => (
   <div class={css.figure}>
     <dt>{name}</dt>
-    <dd>{amount === undefined ? <Skeleton width={12} /> : <Amount inr={amount} />}</dd>
-    <dd class="note">{note ?? <Skeleton width={10} />}</dd>
+    <dd>{amount === undefined ? '…' : <Amount inr={amount} />}</dd>
+    <dd class="note">{note ?? '…'}</dd>
   </div>
 );
-
-function MoneyForm() {
-  const live = useLive();
-  const [text, setText] = useState('10,000');
-  const { isBusy, refusal, run, clear } = useAction();
-  const amount = parseAmount(text);
-  useEffect(clear, [live.wallet.value?.balance]); // a refusal names it
-  const move = (what: 'credit' | 'debit') => (): void =>
-    run(() => moveMoney(live, what, amount!), MONEY_EFFECTS);
-  const off = amount === null ? noAmountText(text) : null;
-  return (
-    <form class={css.money} onSubmit={(event) => event.preventDefault()}>
-      <label class="field">
-        <span>Amount, ₹</span>
-        <input
-          inputMode="decimal"
-          autoComplete="off"
-          value={text}
-          aria-invalid={amount === null}
-          aria-describedby="money-meaning"
-          onInput={(event) => {
-            setText(event.currentTarget.value);
-            clear();
-          }}
-        />
-      </label>
-      <Button isBusy={isBusy} off={off} act={move('credit')}>
-        Credit
-      </Button>
-      <Button isBusy={isBusy} off={off} act={move('debit')}>
-        Debit
-      </Button>
-      <p class="note" id="money-meaning">
-        {off ?? rupees(amount!)}
-      </p>
-      <Refusal text={refusal} />
-    </form>
-  );
-}
 
 interface ShortListProps {
   readonly label: string;
@@ -105,23 +61,20 @@ export function Overview() {
       <h2 id="overview-title" class="unseen">
         Overview
       </h2>
-      <div class={css.head}>
-        <dl class={css.figures} aria-label="Wallet">
-          <Figure
-            name="Balance"
-            amount={wallet?.balance}
-            note={wallet === null ? null : `opened with ${rupees(wallet.opening_balance)}`}
-          />
-          <Figure name="In flight" amount={wallet?.in_flight} note={stated(counts?.PENDING, 'PENDING')} />
-          <Figure name="Paid out" amount={wallet?.paid_out} note={stated(counts?.SUCCESS, 'SUCCESS')} />
-          <Figure
-            name="Returned"
-            amount={wallet?.came_back}
-            note={stated(counts && counts.FAILED + counts.REVERSED, 'FAILED or REVERSED')}
-          />
-        </dl>
-        <MoneyForm />
-      </div>
+      <dl class={css.figures} aria-label="Wallet">
+        <Figure
+          name="Balance"
+          amount={wallet?.balance}
+          note={wallet === null ? null : `opened with ${rupees(wallet.opening_balance)}`}
+        />
+        <Figure name="In flight" amount={wallet?.in_flight} note={stated(counts?.PENDING, 'PENDING')} />
+        <Figure name="Paid out" amount={wallet?.paid_out} note={stated(counts?.SUCCESS, 'SUCCESS')} />
+        <Figure
+          name="Returned"
+          amount={wallet?.came_back}
+          note={stated(counts && counts.FAILED + counts.REVERSED, 'FAILED or REVERSED')}
+        />
+      </dl>
       {Array.isArray(invariants) && (
         <Refusal text={`Broken invariants, which is a bug in the sandbox: ${invariants.join('; ')}`} />
       )}
@@ -132,7 +85,7 @@ export function Overview() {
       ) : (
         <>
           <Ribbon />
-          {rows.length <= FEW_PAYOUTS && <FirstSteps />}
+          {rows.length === 0 && <FirstSteps />}
           <div class="blocks">
             {risk!.count > 0 && (
               <div class="block">
@@ -141,11 +94,14 @@ export function Overview() {
                   <span class="note">
                     {grouped(risk!.count)}, {rupees(risk!.amount)}: made, and no response has told your client
                   </span>
-                  <Button kind="small" isLocal act={showRisk}>
+                  <Button kind="small" isLocal act={() => showMarked('at_risk')}>
                     Show all
                   </Button>
                 </header>
-                <ShortList label="Payouts at risk" rows={live.atRisk.value?.slice(0, MOST_RISKS) ?? []} />
+                <ShortList
+                  label="Payouts at risk"
+                  rows={live.payouts.marked.at_risk.value.slice(0, MOST_SHOWN)}
+                />
               </div>
             )}
             {rows.length > 0 && (
@@ -156,7 +112,7 @@ export function Overview() {
                     All payouts
                   </a>
                 </header>
-                <ShortList label="Latest payouts" rows={rows.slice(0, LATEST)} />
+                <ShortList label="Latest payouts" rows={rows.slice(0, MOST_SHOWN)} />
               </div>
             )}
           </div>

@@ -1,10 +1,11 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { advance, CLOCK_EFFECTS } from '../control-bar/clock-moves.ts';
+import { advance } from '../actions/clock-moves.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { worldNowMs } from '../store/world-time.ts';
 import { counted, grouped, rupees } from '../../contract/words.ts';
 import { duration, istMoment, istShortDay, istTime } from '../ui/formats.ts';
+import { Button } from '../ui/button.tsx';
 import { Refusal } from '../ui/marks.tsx';
 import { useSize } from '../ui/size.ts';
 import { Preview } from './preview.ts';
@@ -83,20 +84,36 @@ function Times({ scale, nowX }: { readonly scale: TimeScale; readonly nowX: numb
   );
 }
 
+interface FutureProps {
+  readonly preview: Preview;
+  readonly nowMs: number;
+  /** Advances the world to the time that is looked at. */
+  readonly keep: () => void;
+  readonly leave: () => void;
+}
+
 /** What the world would be at the time that is looked at. */
-function FutureText({ preview, nowMs }: { readonly preview: Preview; readonly nowMs: number }) {
+function FutureText({ preview, nowMs, keep, leave }: FutureProps) {
   const atMs = preview.atMs.value;
   const future = preview.future.value;
   const states = Object.entries(future?.transactions ?? {}).filter(([, count]) => count > 0);
   return (
-    <p class={css.future} role="status" aria-label="Preview">
-      <strong>{istMoment(atMs)}</strong>, in {duration(Math.max(0, atMs - nowMs))}:{' '}
-      {preview.trouble.value ??
-        (future === null
-          ? 'loading'
-          : `${states.map(([state, count]) => `${grouped(count)} ${state}`).join(', ') || 'no payouts'}; balance ${rupees(future.balance)}; ${counted(future.at_risk.count, 'payout')} at risk`)}
-      . <span class="dim">Release or press Enter to advance the world to this time, Esc to cancel.</span>
-    </p>
+    <div class={css.future}>
+      <p role="status" aria-label="Preview">
+        <strong>{istMoment(atMs)}</strong>, in {duration(Math.max(0, atMs - nowMs))}:{' '}
+        {preview.trouble.value ??
+          (future === null
+            ? 'loading'
+            : `${states.map(([state, count]) => `${grouped(count)} ${state}`).join(', ') || 'no payouts'}; balance ${rupees(future.balance)}; ${counted(future.at_risk.count, 'payout')} at risk`)}
+        .
+      </p>
+      <Button kind="small" title="Enter" act={keep}>
+        Advance
+      </Button>
+      <Button kind="small" isLocal title="Esc" act={leave}>
+        Cancel
+      </Button>
+    </div>
   );
 }
 
@@ -149,7 +166,7 @@ export function Ribbon() {
     if (preview === null) return;
     const { value: atMs } = preview.atMs;
     const to = new Date(atMs).toISOString();
-    if (atMs > nowMs) run(() => advance(live, { to }), CLOCK_EFFECTS);
+    if (atMs > nowMs) run(() => advance(live, { to }), ['clock']);
     leave();
   };
   const atPointer = ({ clientX }: PointerEvent): number =>
@@ -164,8 +181,8 @@ export function Ribbon() {
     event.preventDefault();
     event.stopPropagation();
   };
+  const isCut = rows.length > MOST_PAYOUTS || live.payouts.before.value > 0;
   const isOff = isBusy || live.away.value !== null;
-  const text = `${counted(rows.length, 'payout')}, ${counted(ahead.length, 'step')} scheduled`;
   return (
     <figure class={css.ribbon}>
       <div ref={box} class={css.plot}>
@@ -207,7 +224,7 @@ export function Ribbon() {
           aria-valuemin={0}
           aria-valuemax={Math.round(scale.width)}
           aria-valuenow={Math.round(lookX)}
-          aria-valuetext={preview === null ? `now, ${text}` : istMoment(preview.atMs.value)}
+          aria-valuetext={preview === null ? 'now' : istMoment(preview.atMs.value)}
           onKeyDown={onKeyDown}
           onPointerDown={(event) => {
             if (isOff) return;
@@ -217,19 +234,17 @@ export function Ribbon() {
           onPointerMove={(event) => {
             if (isDragged.current) look(atPointer(event));
           }}
-          onPointerUp={() => {
-            if (isDragged.current) keep();
-            isDragged.current = false;
-          }}
+          onPointerUp={() => void (isDragged.current = false)}
           onPointerCancel={leave}
         />
       </div>
       {preview === null ? (
         <figcaption class="note">
-          {text}. Time without events is compressed. Drag <em>now</em> to the right to see the future.
+          {isCut && `The newest ${grouped(MOST_PAYOUTS)} payouts. `}Time without events is compressed. Drag{' '}
+          <em>now</em> to the right to see the future.
         </figcaption>
       ) : (
-        <FutureText preview={preview} nowMs={nowMs} />
+        <FutureText preview={preview} nowMs={nowMs} keep={keep} leave={leave} />
       )}
       <Refusal text={refusal} />
     </figure>

@@ -59,9 +59,6 @@ export interface Tick {
   readonly isRisk: boolean;
 }
 
-/** The ticks of payouts that were seen before: a payout that has not changed is the same object. */
-const known = new WeakMap<TransactionResponse, readonly Tick[]>();
-
 function ticksOfOne({
   created_at: createdAt,
   at_risk: isRisk,
@@ -78,11 +75,7 @@ function ticksOfOne({
 
 /** What happened to payouts, and what is scheduled. */
 export const ticksOf = (payouts: readonly TransactionResponse[]): readonly Tick[] =>
-  payouts.flatMap((payout) => {
-    const ticks = known.get(payout) ?? ticksOfOne(payout);
-    known.set(payout, ticks);
-    return ticks;
-  });
+  payouts.flatMap(ticksOfOne);
 
 /** Ticks at the same place, drawn as one. */
 export interface Bar extends Omit<Tick, 'atMs'> {

@@ -1,17 +1,19 @@
-import { advance, CLOCK_EFFECTS, setSpeed, SPEEDS, toggleClock } from '../control-bar/clock-moves.ts';
-import { FAILURES, ruleOf, TIMES, type Times } from '../control-bar/failure-kinds.ts';
-import { MONEY_EFFECTS, moveMoney } from '../control-bar/money-moves.ts';
-import { backToNormal, chooseScenario, orderRule } from '../control-bar/rule-orders.ts';
-import { freshReference, pay } from '../control-bar/sending.ts';
+import { advance, setSpeed, SPEEDS, speedText, toggleClock } from '../actions/clock-moves.ts';
+import { FAILURES, ruleOf, type Times } from '../actions/failure-kinds.ts';
+import { moveMoney } from '../actions/money-moves.ts';
+import { backToNormal, chooseScenario, orderRule } from '../actions/rule-orders.ts';
+import { freshReference, pay } from '../actions/sending.ts';
+import { breakClient } from '../conduct/break-client.tsx';
 import type { RouteName } from '../../contract/match.ts';
 import { VIEWS, type ViewName } from '../shell/address.ts';
-import { openPayout, openRequest, showRisk, showView } from '../shell/navigation.ts';
+import { openPayout, openRequest, showMarked, showRequestsOf, showView } from '../shell/navigation.ts';
 import { show } from '../shell/overlay.ts';
-import { chooseKey, chooseTheme, THEMES } from '../shell/session.ts';
+import { chooseKey } from '../shell/session.ts';
 import { perform, undo } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
-import { grouped, rupees } from '../../contract/words.ts';
-import { istMoment, noAmountText, parseAmount } from '../ui/formats.ts';
+import { often, rupees, writtenInr } from '../../contract/words.ts';
+import { isResetWanted, savePayouts, saveSnapshot } from '../world/world-moves.ts';
+import { istMoment, noAmountText } from '../ui/formats.ts';
 
 /** Something that the palette can do. */
 export interface Command {
@@ -23,6 +25,8 @@ export interface Command {
   /** What Enter types then. */
   readonly typed?: string;
 }
+
+const command = (title: string, note: string, act: () => void): Command => ({ title, note, act });
 
 const PAY: Command = { title: 'Pay …', note: 'pay 5000 to 9999100500', typed: 'pay ' };
 const ADVANCE: Command = {
@@ -37,8 +41,8 @@ function payCommand(live: LiveWorld, words: string): Command | null {
   if (match === null) return null;
   const [, text, account] = match;
   if (text === undefined) return PAY;
-  const amount = parseAmount(text);
-  if (amount === null) return { title: 'Pay …', note: noAmountText(text) };
+  const amount = writtenInr(text);
+  if (amount === undefined) return { title: 'Pay …', note: noAmountText(text) };
   const send = async (): Promise<string> => {
     const reference = freshReference();
     const payout = {
@@ -61,50 +65,45 @@ function moneyCommand(live: LiveWorld, words: string): Command | null {
   const match = /^(credit|debit)\s+(.+)$/.exec(words);
   if (match === null) return null;
   const [, what, text] = match as unknown as [string, 'credit' | 'debit', string];
-  const amount = parseAmount(text);
+  const amount = writtenInr(text);
   const title = what === 'credit' ? 'Credit' : 'Debit';
-  if (amount === null) return { title, note: noAmountText(text) };
-  const act = (): void => void perform(live, () => moveMoney(live, what, amount), MONEY_EFFECTS);
+  if (amount === undefined) return { title, note: noAmountText(text) };
+  const act = (): void => void perform(live, () => moveMoney(live, what, amount), ['wallet']);
   return { title: `${title} ${rupees(amount)}`, note: 'the balance', act };
 }
 
+/** A duration or a time: whether it is one, the sandbox knows. */
+const TIME = /^\+?(?=\d+ ?[a-z]|\d{4}-)/;
+
 function advanceCommand(live: LiveWorld, words: string): Command | null {
-  const match = /^advance(?:\s+(.+))?$/.exec(words);
-  if (match === null) return null;
-  const [, text] = match;
-  if (text === undefined) return ADVANCE;
-  const act = (): void => void perform(live, () => advance(live, text), CLOCK_EFFECTS);
+  const [, text] =
+    /^advance(?:\s+(.+))?$/.exec(TIME.test(words) ? `advance ${words.replace(/^\+/, '')}` : words) ?? [];
+  if (text === undefined) return words === 'advance' ? ADVANCE : null;
+  const act = (): void => void perform(live, () => advance(live, text), ['clock']);
   return { title: `Advance ${text}`, note: 'the clock', act };
 }
 
 type OrderWords = readonly [string, Times, RouteName | undefined, string];
 
-/** `next initiate 500 after payout`: the words in any order of the failure's own. */
+/** `next initiate 500 after payout`: the words in any order of the failure's own. Its name alone is one of the next initiate. */
 function orderCommands(live: LiveWorld, words: string): readonly Command[] {
-  const match = /^(next 3|next|every)(?:\s+(initiate|status|balance))?\s*(.*)$/.exec(words);
-  if (match === null) return [];
-  const [, times, route = 'initiate', rest] = match as unknown as OrderWords;
+  const sentence = /^(next 3|next|every)(?:\s+(initiate|status|balance))?\s*(.*)$/;
+  if (words === '') return [];
+  const [, times, route = 'initiate', rest] = (sentence.exec(words) ??
+    sentence.exec(`next ${words}`)) as unknown as OrderWords;
   const wanted = rest
     .replace('commit', 'payout')
+    .replace('hang', 'timeout')
     .split(' ')
     .filter((word) => word !== '');
-  return FAILURES.filter(
-    ({ routes, text }) => routes.includes(route) && wanted.every((word) => text.includes(word)),
-  ).map((failure) => {
-    const title = `${times === 'every' ? 'Every' : `The ${times}`} ${route} ${failure.text}`;
-    const count = TIMES[times];
-    const act = (): void =>
-      orderRule(
-        live,
-        ruleOf(failure, route, times),
-        title.replace(/^./, (first) => first.toLowerCase()),
-      );
-    return {
-      title,
-      note: count === null ? 'until it is removed' : `${count} ${count === 1 ? 'time' : 'times'}`,
-      act,
-    };
-  });
+  return FAILURES[route]
+    .filter(({ name, text }) => wanted.every((word) => `${name} ${text}`.includes(word)))
+    .map((failure) => {
+      const rule = ruleOf(failure, route, times);
+      const title = rule.description.replace(/^./, (first) => first.toUpperCase());
+      const note = rule.times === undefined ? 'until it is removed' : often(rule.times);
+      return { title, note, act: () => orderRule(live, rule) };
+    });
 }
 
 const MOST_FOUND = 5;
@@ -123,85 +122,72 @@ function openCommands({ payouts, requests }: LiveWorld, words: string): readonly
     )
     .toSorted((a, b) => Number(isNamed(b)) - Number(isNamed(a)))
     .slice(0, MOST_FOUND)
-    .map(({ client_ref_id: ref, txn_id: id, status, amount }): Command => ({
-      title: `Open ${ref}`,
-      note: `${status}, ${rupees(amount)}`,
-      act: () => openPayout(id),
-    }));
-  if (request === undefined) return found;
-  const act = (): void => openRequest(request.id);
+    .map(({ client_ref_id: ref, txn_id: id, status, amount }) =>
+      command(`Open ${ref}`, `${status}, ${rupees(amount)}`, () => openPayout(id)),
+    );
+  if (request !== undefined) {
+    const note = request.route ?? request.request.path;
+    return [command(`Open request #${request.id}`, note, () => openRequest(request.id)), ...found];
+  }
+  const refused = requests.rows.value.find((row) => row.client_ref_id?.toLowerCase() === wanted);
+  if (found.length > 0 || refused === undefined) return found;
+  return [command(`Requests of ${refused.client_ref_id}`, 'no payout', () => showRequestsOf(wanted))];
+}
+
+/** What concerns the world as a whole, or its client. */
+function worldCommands(live: LiveWorld): readonly Command[] {
+  const save = (what: (world: LiveWorld) => Promise<void>, said: string) => (): void =>
+    void perform(live, async () => {
+      await what(live);
+      return said;
+    });
+  const reset = (): void => {
+    isResetWanted.value = true;
+    showView('world');
+  };
+  const breakIt = (): void => {
+    breakClient(live);
+    showView('conduct');
+  };
   return [
-    { title: `Open request #${request.id}`, note: request.route ?? request.request.path, act },
-    ...found,
+    command('Break my client', 'nine failures for the next nine payouts', breakIt),
+    command('Reset the world', 'asks if something is lost', reset),
+    command('Save a snapshot', 'a file', save(saveSnapshot, 'The snapshot is saved.')),
+    command('Export payouts (CSV)', 'a file', save(savePayouts, 'The payouts are saved.')),
+    command('Load a snapshot', 'in the view World', () => showView('world', '[data-load] button')),
+    command('Edit the scenario as YAML', 'in the view Scenario', () => showView('scenario')),
   ];
 }
 
-/** What is done in a view, where it may ask for more. */
-const IN_VIEWS: Partial<Record<ViewName, readonly string[]>> = {
-  conduct: ['Break my client'],
-  scenario: ['Edit the scenario as YAML', 'Add a rule'],
-  world: ['Reset the world', 'Save a snapshot', 'Load a snapshot', 'Fork the world', 'Export payouts (CSV)'],
-};
-
-const inView = (view: ViewName): readonly Command[] =>
-  (IN_VIEWS[view] ?? []).map((title) => ({
-    title,
-    note: `in the view ${VIEWS[view]}`,
-    act: () => showView(view),
-  }));
-
 /** The commands without arguments. */
 function plainCommands(live: LiveWorld): readonly Command[] {
-  const views = Object.entries(VIEWS).map(([view, name], nth): Command => ({
-    title: name,
-    note: `view, ${nth + 1}`,
-    act: () => showView(view as ViewName),
-  }));
-  const themes = THEMES.map((name): Command => ({
-    title: `Theme: ${name}`,
-    note: 'of the dashboard',
-    act: () => chooseTheme(name),
-  }));
   const isFrozen = live.clock.value?.frozen === true;
   const last = live.summary.value?.last_action ?? null;
+  const lastText = last === null ? 'the last action' : `the last action: ${last.name}, ${istMoment(last.at)}`;
   return [
-    { title: 'Risk', note: 'the payouts at risk', act: showRisk },
-    {
-      title: isFrozen ? 'Resume' : 'Freeze',
-      note: 'the clock, f',
-      act: () => toggleClock(live),
-    },
-    ...SPEEDS.map((speed): Command => ({
-      title: `Run ${grouped(speed)} times as fast`,
-      note: 'the clock',
-      act: () => setSpeed(live, speed),
-    })),
-    {
-      title: 'Undo',
-      note: last === null ? 'the last action' : `the last action: ${last.name}, ${istMoment(last.at)}`,
-      act: () => void undo(live, { action: last?.action ?? 0 }), // 0 is refused
-    },
-    {
-      title: 'Back to normal',
-      note: 'no overrides, the scenario of the server',
-      act: () => backToNormal(live),
-    },
-    ...views,
-    { title: 'Show another world', note: 'with another key', act: () => chooseKey(null) },
+    command('Risk', 'the payouts at risk', () => showMarked('at_risk')),
+    command('Out of date', 'the payouts whose end was not seen', () => showMarked('out_of_date')),
+    command(isFrozen ? 'Resume' : 'Freeze', 'the clock, f', () => toggleClock(live)),
+    ...SPEEDS.filter((speed) => speed > 0).map((speed) =>
+      command(`Speed: ${speedText(speed)}`, 'the clock', () => setSpeed(live, speed)),
+    ),
+    command('Undo', lastText, () => void undo(live, last?.action ?? 0)), // 0 is refused
+    command('Back to normal', 'no added rules, the scenario of the server', () => backToNormal(live)),
+    ...Object.entries(VIEWS).map(([view, name], nth) =>
+      command(name, `view, ${nth + 1}`, () => showView(view as ViewName)),
+    ),
+    command('Show another world', 'with another key', () => chooseKey(null)),
     { title: 'Credit', note: 'credit 500', typed: 'credit ' },
     { title: 'Debit', note: 'debit 500', typed: 'debit ' },
-    { title: 'Explain', note: 'in the form Pay: which rule would apply to a payout', act: () => show('pay') },
-    ...(Object.keys(VIEWS) as ViewName[]).flatMap(inView),
-    ...themes,
+    command('Help', 'the keys, ?', () => show('keys')),
+    ...worldCommands(live),
   ];
 }
 
 const scenarioCommands = (live: LiveWorld): readonly Command[] =>
-  (live.scenarios.value?.scenarios ?? []).map(({ name }) => ({
-    title: `Use ${name}`,
-    note: 'the scenario of this world',
-    act: () => chooseScenario(live, name),
-  }));
+  (live.scenarios.value?.scenarios ?? []).map(({ name }) =>
+    command(`Use ${name}`, 'the scenario of this world', () => chooseScenario(live, name)),
+  );
 
 /** What these words can mean, the best first. Without words, everything. */
 export function commandsFor(live: LiveWorld, text: string): readonly Command[] {
@@ -218,10 +204,16 @@ export function commandsFor(live: LiveWorld, text: string): readonly Command[] {
   const own = [payCommand(live, typed), moneyCommand(live, words), advanceCommand(live, words)].filter(
     (one) => one !== null,
   );
+  const isOrder = /^(next|every)\b/.test(words);
+  const matching = plain.filter(({ title, note }) =>
+    words.split(' ').every((word) => `${title} ${note}`.toLowerCase().includes(word)),
+  );
+  const orders = own.length > 0 ? [] : orderCommands(live, words);
   return [
     ...own,
-    ...orderCommands(live, words),
-    ...plain.filter(({ title }) => words.split(' ').every((word) => title.toLowerCase().includes(word))),
+    ...(isOrder ? orders : []),
+    ...matching,
+    ...(isOrder ? [] : orders),
     ...(own.length > 0 ? [] : openCommands(live, words)),
   ];
 }

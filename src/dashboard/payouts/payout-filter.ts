@@ -1,39 +1,28 @@
 import type { TransactionResponse } from '../../contract/control-responses.ts';
-import type { State, TransferMode } from '../../contract/service.ts';
-import { parseAmount } from '../ui/formats.ts';
+import type { State } from '../../contract/service.ts';
+import type { Mark } from '../store/payout-list.ts';
 import { matcher, NO_LIST_FILTER, type ListFilter } from '../lists/list-filter.ts';
 
 export interface PayoutFilter extends ListFilter {
-  /** `at-risk`: made, and no response has told the client. */
-  readonly state: State | 'at-risk' | '';
-  readonly mode: TransferMode | '';
-  /** INR, as typed; empty for no limit. */
-  readonly atLeast: string;
-  readonly atMost: string;
+  readonly state: State | Mark | '';
 }
 
-export const NO_FILTER: PayoutFilter = { ...NO_LIST_FILTER, state: '', mode: '', atLeast: '', atMost: '' };
+export const NO_FILTER: PayoutFilter = { ...NO_LIST_FILTER, state: '' };
 
-/** Whether a typed limit is neither empty nor an amount. */
-export const isNoLimit = (typed: string): boolean => typed.trim() !== '' && parseAmount(typed) === null;
+export const isMark = (state: string): state is Mark => state === 'at_risk' || state === 'out_of_date';
 
 export function wantedPayouts(
   rows: readonly TransactionResponse[],
-  filter: PayoutFilter,
+  { state, text }: PayoutFilter,
 ): readonly TransactionResponse[] {
-  const { state, mode, atLeast, atMost } = filter;
-  const [min, max] = [parseAmount(atLeast) ?? -Infinity, parseAmount(atMost) ?? Infinity];
-  const isWanted = matcher<TransactionResponse>(
-    filter,
-    (row) => row.created_at,
-    (row) => [row.client_ref_id, row.txn_id, row.utr, row.beneficiary_name, row.beneficiary_account],
-  );
+  const isWanted = matcher<TransactionResponse>(text, (row) => [
+    row.client_ref_id,
+    row.txn_id,
+    row.utr,
+    row.beneficiary_name,
+    row.beneficiary_account,
+  ]);
   return rows.filter(
-    (row) =>
-      (state === '' || (state === 'at-risk' ? row.at_risk : row.status === state)) &&
-      (mode === '' || row.transfer_mode === mode) &&
-      row.amount >= min &&
-      row.amount <= max &&
-      isWanted(row),
+    (row) => (state === '' || (isMark(state) ? row[state] : row.status === state)) && isWanted(row),
   );
 }

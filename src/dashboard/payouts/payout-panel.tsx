@@ -1,18 +1,20 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { EntryResponse, JournalEntry, TransactionResponse } from '../../contract/control-responses.ts';
-import { isFromPage } from '../control-bar/sending.ts';
-import { curlOf } from '../requests/curl.ts';
-import { openRequest } from '../shell/navigation.ts';
+import { RuleLink } from '../scenario/rule-link.tsx';
 import { useAction, useLive } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { worldNowMs } from '../store/world-time.ts';
 import { KnowsMark, StateMark } from '../ui/badges.tsx';
-import { Button, CopyButton } from '../ui/button.tsx';
+import { Button } from '../ui/button.tsx';
 import { rupees, signedRupees } from '../../contract/words.ts';
-import { duration, timesInIst } from '../ui/formats.ts';
+import { timesInIst } from '../ui/formats.ts';
 import { Amount, Fact, Foreign, Moment, Refusal } from '../ui/marks.tsx';
 import { PayoutStory } from './payout-story.tsx';
 import { storyOf } from './two-lanes.ts';
+
+interface Props {
+  readonly payout: TransactionResponse;
+}
 
 interface Past {
   readonly entries: readonly EntryResponse[];
@@ -54,44 +56,25 @@ function usePast(live: LiveWorld, { txn_id, client_ref_id, status, told }: Trans
   return past?.of === txn_id ? past : null;
 }
 
-/** Whether the client knows of the payout, in a sentence. */
-function ToldText({
-  payout: { at_risk: isAtRisk, told, created_at: createdAt },
-  requests,
-}: {
-  readonly payout: TransactionResponse;
-  readonly requests: readonly JournalEntry[];
-}) {
-  const making = requests.find(({ committed }) => committed === true);
-  const isOfPage = making !== undefined && isFromPage(making);
-  if (told === null && !isAtRisk) {
-    return <p class="note">No response has told the client of this payout. Its money was returned.</p>;
-  }
-  if (told === null) {
-    return (
-      <p class="risk-text">
-        This payout was made, and no response has told{' '}
-        {isOfPage ? 'the dashboard, which made it' : 'the client'}. A client that treats it as a failure pays
-        again.
-      </p>
-    );
-  }
-  const afterMs = Date.parse(told.at) - Date.parse(createdAt);
-  const isLate = making !== undefined && making.id !== told.request && told.as === 'PENDING';
+/** Why a payout is in its state, with a link to what decided it. */
+function Why({ payout: { reason, planned_by: plannedBy, hidden_by: hiddenBy } }: Pick<Props, 'payout'>) {
+  const at = reason.indexOf(plannedBy);
   return (
-    <p class="note">
-      {isLate ? 'It was at risk: the client was told' : `The client was told that it is ${told.as}`} by
-      request{' '}
-      <Button kind="link" isLocal act={() => openRequest(told.request)}>
-        #{told.request}
-      </Button>
-      {afterMs > 0 && `, ${duration(afterMs)} after it was made`}.
+    <p>
+      {timesInIst(at === -1 ? reason : reason.slice(0, at))}
+      {at !== -1 && <RuleLink id={plannedBy} />}
+      {at !== -1 && timesInIst(reason.slice(at + plannedBy.length))}
+      {hiddenBy !== null && (
+        <>
+          . Status reads do not find it: <RuleLink id={hiddenBy} />
+        </>
+      )}
     </p>
   );
 }
 
 /** One payout: its story, its facts, and its legal transitions. */
-export function PayoutPanel({ payout }: { readonly payout: TransactionResponse }) {
+export function PayoutPanel({ payout }: Props) {
   const live = useLive();
   const nowMs = worldNowMs(live) ?? 0;
   const { isBusy, refusal, run } = useAction();
@@ -102,16 +85,10 @@ export function PayoutPanel({ payout }: { readonly payout: TransactionResponse }
     [payout, past, seconds],
   );
   const force = (to: 'SUCCESS' | 'FAILED' | 'REVERSED') => (): void =>
-    run(
-      async () => {
-        await live.world.transition(payout.txn_id, to);
-        return `${payout.client_ref_id} is ${to}.`;
-      },
-      { undo: true },
-    );
-  const query = new URLSearchParams({ txn_id: payout.txn_id }).toString();
-  const curl = (): string =>
-    curlOf({ method: 'GET', url: `${live.world.url}/payout/status?${query}`, apiKey: live.world.apiKey });
+    run(async () => {
+      await live.world.transition(payout.txn_id, to);
+      return `${payout.client_ref_id} is ${to}.`;
+    });
   return (
     <>
       <p class="headline">
@@ -121,16 +98,17 @@ export function PayoutPanel({ payout }: { readonly payout: TransactionResponse }
         <StateMark state={payout.status} />
         <span class="dim">client:</span> <KnowsMark payout={payout} />
       </p>
-      {past !== null && <ToldText payout={payout} requests={past.requests} />}
+      <Why payout={payout} />
+      {payout.at_risk && (
+        <p class="risk-text">
+          No response has told the client of this payout. A client that treats it as a failure pays again.
+        </p>
+      )}
       {past === null ? (
         <p class="note">Loading</p>
       ) : (
         <PayoutStory payout={payout} story={story} nowMs={nowMs} />
       )}
-      <p class="note">
-        {timesInIst(payout.reason)}
-        {payout.hidden_by !== null && `. Status reads do not find it: ${payout.hidden_by}`}
-      </p>
       <div class="buttons">
         {payout.legal.map(
           (to) =>
@@ -140,17 +118,16 @@ export function PayoutPanel({ payout }: { readonly payout: TransactionResponse }
               </Button>
             ),
         )}
-        <CopyButton label="Copy status as curl" text={curl} />
       </div>
       <Refusal text={refusal} />
       <details>
         <summary>Facts and ledger</summary>
         <dl class="facts">
-          <Fact name="Reference">
+          <Fact name="Reference" copy={payout.client_ref_id}>
             <Foreign text={payout.client_ref_id} />
             {payout.nth > 1 && ` (payout ${payout.nth} of this reference)`}
           </Fact>
-          <Fact name="Transaction">
+          <Fact name="Payout" copy={payout.txn_id}>
             <code>{payout.txn_id}</code>
           </Fact>
           <Fact name="Beneficiary">
@@ -160,10 +137,9 @@ export function PayoutPanel({ payout }: { readonly payout: TransactionResponse }
             <Foreign text={`${payout.beneficiary_account} · ${payout.beneficiary_ifsc}`} />
           </Fact>
           <Fact name="Mode">{payout.transfer_mode}</Fact>
-          <Fact name="UTR">
+          <Fact name="UTR" copy={payout.utr}>
             <code>{payout.utr ?? 'none yet'}</code>
           </Fact>
-          <Fact name="Planned by">{payout.planned_by}</Fact>
           <Fact name="Created">
             <Moment at={payout.created_at} />
           </Fact>

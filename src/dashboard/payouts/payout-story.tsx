@@ -55,8 +55,6 @@ interface Props {
 
 /** What the bank did and what the client saw, in two lanes, with a red gap where money is at risk. */
 export function PayoutStory({ payout, story, nowMs }: Props) {
-  const waits = payout.timeline.find(({ at, done }) => at === null && !done);
-  const isForever = payout.status === 'PENDING' && payout.timeline.every(({ done }) => done);
   return (
     <div class="stack">
       <div class={css.lanes} aria-hidden="true">
@@ -68,20 +66,6 @@ export function PayoutStory({ payout, story, nowMs }: Props) {
         {story.map((line, index) => (
           <Line key={index} line={line} before={story[index - 1]} nowMs={nowMs} />
         ))}
-        {waits !== undefined && (
-          <li class={css.line} data-ahead="">
-            <span />
-            <span class={css.bank}>
-              {`${waits.to ?? 'UTR'} ${waits.polls === null ? 'after the year 9999' : `at status read ${waits.polls}`}`}
-            </span>
-          </li>
-        )}
-        {isForever && (
-          <li class={css.line} data-ahead="">
-            <span />
-            <span class={css.bank}>PENDING for ever: nothing is scheduled</span>
-          </li>
-        )}
       </ol>
       <div class="buttons">
         <CopyButton label="Copy as Markdown" text={() => storyMarkdown(payout, story)} />

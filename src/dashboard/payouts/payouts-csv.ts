@@ -1,6 +1,6 @@
 import type { TransactionResponse } from '../../contract/control-responses.ts';
 
-const COLUMNS = [
+const FIELDS = [
   'txn_id',
   'client_ref_id',
   'status',
@@ -13,19 +13,23 @@ const COLUMNS = [
   'created_at',
   'completed_at',
   'planned_by',
+  'at_risk',
 ] as const satisfies readonly (keyof TransactionResponse)[];
 
 /** A spreadsheet runs texts that begin like this as formulas, and clients choose the texts of their payouts. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-function cellText(value: string | number | null): string {
+function cellText(value: string | number | boolean | null): string {
   const text = value === null ? '' : String(value);
   const plain = FORMULA.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 }
 
-/** Payouts as CSV (RFC 4180): amounts in INR, times in UTC. */
+/** Payouts as CSV (RFC 4180): amounts in INR, times in UTC; `told` is the state that the client saw last. */
 export const payoutsCsv = (payouts: readonly TransactionResponse[]): string =>
-  [COLUMNS, ...payouts.map((payout) => COLUMNS.map((column) => payout[column]))]
+  [
+    [...FIELDS, 'told'],
+    ...payouts.map((payout) => [...FIELDS.map((field) => payout[field]), payout.told?.as ?? null]),
+  ]
     .map((cells) => `${cells.map(cellText).join(',')}\r\n`)
     .join('');

@@ -1,7 +1,7 @@
 import type { EntryResponse, JournalEntry, TransactionResponse } from '../../contract/control-responses.ts';
 import type { State } from '../../contract/service.ts';
 import { signedRupees } from '../../contract/words.ts';
-import { duration, istMoment } from '../ui/formats.ts';
+import { duration, istMoment, plain } from '../ui/formats.ts';
 import { askedText, seenText, wentWrong } from '../ui/request-words.ts';
 
 /** The story of a payout: what the bank did, and what the client saw of it, by world time. */
@@ -33,7 +33,7 @@ const NOTHING = {
 
 /** How the two sides disagree from one moment to the next. */
 export interface Gap {
-  /** `untold`: paid, and the client does not know; `stale`: it knows an earlier state. */
+  /** `untold`: the money is out, and the client does not know; `stale`: it does not know the state. */
   readonly kind: 'untold' | 'stale';
   /** How long they have disagreed in this way, at its end; null while it goes on with the next moment. */
   readonly ms: number | null;
@@ -80,8 +80,10 @@ function bankMoments(payout: TransactionResponse, entries: readonly EntryRespons
   return [{ ...NOTHING, atMs: Date.parse(createdAt), bank, state: 'PENDING' }, ...steps];
 }
 
-const gapKind = ({ state, known }: Moment): Gap['kind'] | null =>
-  state === null || state === known ? null : known === null ? 'untold' : 'stale';
+const gapKind = ({ state, known }: Moment): Gap['kind'] | null => {
+  if (state === null || state === known) return null;
+  return known === null && (state === 'PENDING' || state === 'SUCCESS') ? 'untold' : 'stale';
+};
 
 /** A request of the client, and what its response told it. */
 const clientMoment = (entry: JournalEntry): Moment => ({
@@ -158,18 +160,17 @@ export function storyOf(
   return withGaps(inOrder(moments, making), nowMs);
 }
 
-/** A gap in words: `the client did not know for 3 s`. */
+/** A gap in words: `client saw only PENDING for 3 s`. */
 export function gapText({ kind, ms }: Gap, known: Known): string {
   if (ms === null) return '';
   const length = ms === 0 ? 'at this moment' : `for ${duration(ms)}`;
-  return kind === 'untold'
-    ? `paid, but the client was not told ${length}`
-    : `the client still knows ${known} ${length}`;
+  if (known !== null) return `client saw only ${known} ${length}`;
+  return `client not told ${length}${kind === 'untold' ? ', and the money is out' : ''}`;
 }
 
 /** The story as Markdown, for a pull request or a chat. */
 export function storyMarkdown(payout: TransactionResponse, story: readonly StoryLine[]): string {
-  const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\p{C}/gu, '\uFFFD');
+  const cell = (text: string): string => plain(text).replaceAll('|', '\\|');
   const lines = story.flatMap(({ atMs, bank, client, gap, isAhead, known }) => {
     const line = `| ${istMoment(atMs)}${isAhead ? ' (scheduled)' : ''} | ${cell(bank ?? '')} | ${cell(client ?? '')} |`;
     if (gap === null || gap.ms === null) return [line];

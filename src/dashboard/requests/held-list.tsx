@@ -36,16 +36,18 @@ export function HeldList() {
         <span>Held. Release with</span>
         <Choice value={chosen} options={named(Object.keys(RESPONSES) as Response[])} onChoose={setChosen} />
       </label>
-      <ul aria-label="Held requests">
+      <ul class="rows" aria-label="Held requests">
         {held.map((request) => (
           <li key={request.id}>
             <span>
-              {request.route} <Foreign text={request.client_ref_id ?? request.txn_id ?? ''} />{' '}
-              <span class="dim">{request.rule}</span>
-            </span>
-            <span class="note">
-              {request.at === 'arrived' ? 'nothing has happened yet' : 'only the response waits'}, expires at{' '}
-              {istTime(request.until)} in real time
+              <span>
+                {request.route} <Foreign text={request.client_ref_id ?? request.txn_id ?? ''} />{' '}
+                <span class="dim">{request.rule}</span>
+              </span>
+              <span class="note">
+                {request.at === 'arrived' ? 'nothing has happened yet' : 'only the response waits'}, expires
+                at {istTime(request.until)} in real time
+              </span>
             </span>
             <Button kind="small" isBusy={isBusy} act={release(request)}>
               Release

@@ -26,9 +26,6 @@ export const REQUEST_KINDS = {
     name: 'Broken connections',
     isOne: ({ outcome }: JournalEntry) => outcome === 'fault' || outcome === 'client_gone',
   },
-  ruled: { name: 'Decided by a rule', isOne: ({ rule }: JournalEntry) => rule !== null },
-  warned: { name: 'With warnings', isOne: ({ warnings }: JournalEntry) => warnings.length > 0 },
-  replayed: { name: 'Replayed', isOne: ({ replayed }: JournalEntry) => replayed },
 } as const satisfies Record<string, { name: string; isOne: (entry: JournalEntry) => boolean }>;
 export type RequestKind = keyof typeof REQUEST_KINDS;
 
@@ -40,13 +37,16 @@ export const NO_FILTER: RequestFilter = { ...NO_LIST_FILTER, kind: 'all' };
 
 export function wantedRequests(
   rows: readonly JournalEntry[],
-  { kind, ...filter }: RequestFilter,
+  { kind, text }: RequestFilter,
 ): readonly JournalEntry[] {
   const { isOne } = REQUEST_KINDS[Object.hasOwn(REQUEST_KINDS, kind) ? (kind as RequestKind) : 'all'];
-  const isWanted = matcher<JournalEntry>(
-    filter,
-    (row) => row.at,
-    (row) => [row.client_ref_id, row.txn_id, row.request.path, row.rule, row.request_id, row.code],
-  );
+  const isWanted = matcher<JournalEntry>(text, (row) => [
+    row.client_ref_id,
+    row.txn_id,
+    row.request.path,
+    row.rule,
+    row.request_id,
+    row.code,
+  ]);
   return rows.filter((row) => isOne(row) && isWanted(row));
 }

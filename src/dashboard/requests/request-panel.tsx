@@ -1,13 +1,15 @@
 import type { JournalEntry } from '../../contract/control-responses.ts';
-import { isFromPage } from '../control-bar/sending.ts';
+import { isFromPage } from '../actions/sending.ts';
 import { openPayout } from '../shell/navigation.ts';
+import { RuleLink } from '../scenario/rule-link.tsx';
 import { useLive } from '../store/current-world.ts';
 import { ResponseMark } from '../ui/badges.tsx';
 import { Button, CopyButton } from '../ui/button.tsx';
 import { rupees } from '../../contract/words.ts';
 import { duration, readable } from '../ui/formats.ts';
-import { Fact, Moment } from '../ui/marks.tsx';
+import { Fact, Foreign, Moment } from '../ui/marks.tsx';
 import { curlOfRequest } from './curl.ts';
+import { RequestLinks } from './request-links.tsx';
 
 interface BlockProps {
   readonly title: string;
@@ -66,15 +68,10 @@ const happened = ({ outcome, fault, limit, duration_ms: ms }: JournalEntry): str
 
 /** One request with its response, what decided the response, and whether money moved. */
 export function RequestPanel({ entry }: { readonly entry: JournalEntry }) {
-  const { world } = useLive();
-  const { rule, limit, code, delay_ms: delay, attempt, txn_id: txnId, warnings, answer, request } = entry;
-  const { planned_by: plannedBy, cut } = entry;
-  const made =
-    rule !== null
-      ? `the rule ${rule}`
-      : limit !== null
-        ? `the limit ${limit}`
-        : 'no rule: the normal response';
+  const { world, requests } = useLive();
+  const { rule, limit, code, delay_ms: delay, attempt, client_ref_id: ref, txn_id: txnId } = entry;
+  const { planned_by: plannedBy, cut, warnings, answer, request } = entry;
+  const siblings = ref === null ? [] : requests.rows.value.filter((row) => row.client_ref_id === ref);
   return (
     <>
       <p class="headline">
@@ -86,12 +83,33 @@ export function RequestPanel({ entry }: { readonly entry: JournalEntry }) {
       <dl class="facts">
         <Fact name="What happened">{happened(entry)}</Fact>
         <Fact name="Decided by">
-          {made}
+          {rule !== null ? <RuleLink id={rule} /> : limit !== null ? `the limit ${limit}` : 'no rule'}
           {delay !== null && `, delayed by ${duration(delay)}`}
           {code !== null && ` (${code})`}
         </Fact>
         <Fact name="Money">{moneyText(entry)}</Fact>
-        {plannedBy !== null && <Fact name="Payout planned by">{plannedBy}</Fact>}
+        {plannedBy !== null && (
+          <Fact name="Planned by">
+            <RuleLink id={plannedBy} />
+          </Fact>
+        )}
+        {ref !== null && (
+          <Fact name="Reference" copy={ref}>
+            <Foreign text={ref} />
+          </Fact>
+        )}
+        {siblings.length > 1 && (
+          <Fact name="Its requests">
+            <RequestLinks requests={siblings.map(({ id }) => id).toReversed()} />
+          </Fact>
+        )}
+        {txnId !== null && (
+          <Fact name="Payout" copy={txnId}>
+            <Button kind="link" isLocal act={() => openPayout(txnId)}>
+              {txnId}
+            </Button>
+          </Fact>
+        )}
         <Fact name="World time">
           <Moment at={entry.at} />
         </Fact>
@@ -105,11 +123,6 @@ export function RequestPanel({ entry }: { readonly entry: JournalEntry }) {
       ))}
       {cut.length > 0 && <p class="notice">The journal has only a part of its {cut.join(' and ')}.</p>}
       <div class="buttons">
-        {txnId !== null && (
-          <Button kind="small" isLocal act={() => openPayout(txnId)}>
-            Open the payout
-          </Button>
-        )}
         <CopyButton label="Copy as curl" text={() => curlOfRequest(entry, world.url, world.apiKey)} />
       </div>
       <Block title="Request" headers={request.headers} body={request.body} />

@@ -1,13 +1,10 @@
 import type { JournalEntry } from '../../contract/control-responses.ts';
-import { isFromPage } from '../control-bar/sending.ts';
 import { address, openRequest, useFilter } from '../shell/navigation.ts';
 import { useLive } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
-import { PaidMark, ResponseMark } from '../ui/badges.tsx';
-import { Button } from '../ui/button.tsx';
+import { ResponseMark } from '../ui/badges.tsx';
 import { Choice } from '../ui/choice.tsx';
-import { counted, grouped } from '../../contract/words.ts';
-import { duration } from '../ui/formats.ts';
+import { counted } from '../../contract/words.ts';
 import { Foreign, Moment } from '../ui/marks.tsx';
 import { askedText, seenText } from '../ui/request-words.ts';
 import { ListView, type ListKind } from '../lists/list-view.tsx';
@@ -35,7 +32,6 @@ const REQUESTS: ListKind<JournalEntry, RequestFilter> = {
   title: 'Requests',
   searched: 'reference, id, path, rule, code',
   none: NO_FILTER,
-  more: ['from', 'to'],
   wanted: wantedRequests,
   listed: ({ requests }, id) => requests.get(Number(id)),
   read: (live, id) => live.request(Number(id)),
@@ -53,19 +49,10 @@ const REQUESTS: ListKind<JournalEntry, RequestFilter> = {
     ),
     column('Response', table.state, seenText, (entry) => <ResponseMark entry={entry} />),
     column('Money', table.knows, moneyWord, (entry, live) =>
-      isAtRisk(entry, live) ? <PaidMark /> : moneyWord(entry),
+      isAtRisk(entry, live) ? <span class="pill risk">paid</span> : moneyWord(entry),
     ),
     column('Reference', table.second, (entry) => entry.client_ref_id ?? entry.txn_id ?? ''),
-    column('Attempt', table.wide, 'attempt'),
     column('Decided by', table.extra, decidedBy),
-    column('Warnings', table.wide, ({ warnings }) => warnings.join('; ')),
-    column('From', table.extra, (entry) => (isFromPage(entry) ? 'dashboard' : '')),
-    column(
-      'Took',
-      table.wide,
-      (entry) => entry.duration_ms ?? Infinity,
-      ({ duration_ms: ms }) => ms !== null && duration(ms),
-    ),
     column('Time, IST', table.when, 'id', ({ at }) => <Moment at={at} isShort />),
   ],
 };
@@ -77,7 +64,6 @@ export function RequestsView() {
   const opened = address.value.request;
   const rows = live.requests.rows.value;
   const first = rows.at(-1)?.id ?? 1;
-  const hanging = rows.filter(({ outcome }) => outcome === 'pending').length;
   void live.payouts.rows.value; // what is at risk may have changed
   return (
     <ListView
@@ -86,13 +72,6 @@ export function RequestsView() {
       missing={live.requests.isCut.value && first > 1 ? `, those from #${first} on` : ''}
       filter={filter}
       setFilter={setFilter}
-      actions={
-        hanging > 0 && (
-          <Button kind="small" isLocal act={() => setFilter({ ...filter, kind: 'hanging' })}>
-            {grouped(hanging)} hanging
-          </Button>
-        )
-      }
       choices={
         <Choice
           label="What went wrong"

@@ -1,50 +1,36 @@
-import { useState } from 'preact/hooks';
-import type { OutcomeResponse, RuleResponse } from '../../contract/control-responses.ts';
-import type { ScenarioInput } from '../../contract/control.ts';
-import { backToNormal, chooseScenario, removeRule } from '../control-bar/rule-orders.ts';
-import { useAction, useLive, type Said } from '../store/current-world.ts';
+import type { ComponentChildren } from 'preact';
+import type { RuleResponse } from '../../contract/control-responses.ts';
+import { backToNormal, chooseScenario, removeRule } from '../actions/rule-orders.ts';
+import { useLive } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
 import { grouped } from '../../contract/words.ts';
-import { Refusal } from '../ui/marks.tsx';
-import { EditorDialog } from './editor-dialog.tsx';
-import { putRules, rulesDocument } from './edited-rules.ts';
-import { outcomeText } from './outcome-words.ts';
-import { checkScenario } from './text-check.ts';
-import css from './scenario.module.css';
+import { placeOf } from './rule-link.tsx';
+import { EditButton, ScenarioEditor } from './scenario-editor.tsx';
 
-interface RuleProps {
-  readonly rule: RuleResponse;
-  readonly children?: preact.ComponentChildren;
+interface LineProps {
+  readonly id: string;
+  readonly description: string;
+  readonly children?: ComponentChildren;
 }
 
-const RuleLine = ({ rule: { id, description, matched, taken }, children }: RuleProps) => (
-  <li>
+/** A rule or an outcome. */
+const Line = ({ id, description, children }: LineProps) => (
+  <li id={placeOf(id)} tabIndex={-1}>
     <span>
       <code>{id}</code>
-      {description !== '' && <span class="note">{description}</span>}
-    </span>
-    <span class="note number" title={`matched ${matched}, applied ${taken}`}>
-      {taken === 0 ? 'unused' : `used ${grouped(taken)}×`}
+      <span class="note">{description}</span>
     </span>
     {children}
   </li>
 );
 
-const OutcomeLine = ({ outcome: { id, description, outcome } }: { readonly outcome: OutcomeResponse }) => (
-  <li>
-    <span>
-      <code>{id}</code>
-      <span>{outcomeText(outcome as Parameters<typeof outcomeText>[0])}</span>
-      {description !== '' && <span class="note">{description}</span>}
-    </span>
-  </li>
-);
+const usedText = ({ taken }: RuleResponse): string => (taken === 0 ? 'waiting' : `used ${grouped(taken)}×`);
 
 function ScenarioList({ name: current }: { readonly name: string | null }) {
   const live = useLive();
   const { scenarios = [] } = live.scenarios.value ?? {};
   return (
-    <ul class={css.rules} aria-label="Scenarios">
+    <ul class="rows" aria-label="Scenarios">
       {scenarios.map(({ name, description }) => (
         <li key={name} aria-current={name === current}>
           <span>
@@ -61,63 +47,6 @@ function ScenarioList({ name: current }: { readonly name: string | null }) {
         </li>
       ))}
     </ul>
-  );
-}
-
-/** What is edited as YAML. */
-interface Edited {
-  readonly isRules: boolean;
-  readonly title: string;
-  readonly text: string;
-  /** What the text was made of, as JSON. */
-  readonly from: string;
-}
-
-function YamlButtons({ top }: { readonly top: readonly RuleResponse[] }) {
-  const live = useLive();
-  const { world } = live;
-  const scenario = live.scenario.value;
-  const { isBusy, refusal, run } = useAction();
-  const [edited, setEdited] = useState<Edited | null>(null);
-  const off = scenario === null ? 'Loading' : null;
-  const documentOf = (isRules: boolean): unknown => (isRules ? rulesDocument(top) : scenario?.document);
-  const edit = (isRules: boolean): void =>
-    run(async () => {
-      const document = documentOf(isRules);
-      const { text } = await checkScenario(live, { document });
-      const title = isRules ? 'Overrides of this world' : `Scenario ${scenario?.name ?? ''}`;
-      setEdited({ isRules, title, text, from: JSON.stringify(document) });
-    });
-  const text = 'The world behaves as written.';
-  const use = async (document: unknown): Promise<Said> => {
-    if (edited?.isRules === true) return { text, actions: await putRules(world, document) };
-    await world.use(document as ScenarioInput);
-    return text;
-  };
-  return (
-    <>
-      <Button isBusy={isBusy} off={off} act={() => edit(false)}>
-        Edit as YAML
-      </Button>
-      <Button isBusy={isBusy} off={off} act={() => edit(true)}>
-        {top.length === 0 ? 'Add a rule' : 'Edit overrides'}
-      </Button>
-      <Refusal text={refusal} />
-      {edited !== null && (
-        <EditorDialog
-          title={edited.title}
-          note={
-            edited.isRules
-              ? 'They are tried before those of the scenario.'
-              : 'Its rules and outcomes, for this world only. No file changes.'
-          }
-          isChangedElsewhere={edited.from !== JSON.stringify(documentOf(edited.isRules))}
-          start={edited.text}
-          use={use}
-          onClose={() => setEdited(null)}
-        />
-      )}
-    </>
   );
 }
 
@@ -146,43 +75,41 @@ export function ScenarioView() {
         <Button off={isNormal ? 'Everything is normal' : null} act={() => backToNormal(live)}>
           Back to normal
         </Button>
-        <YamlButtons top={top} />
+        <EditButton />
       </header>
       {description !== '' && <p class="note">{description}</p>}
+      <ScenarioEditor />
       {top.length > 0 && (
         <>
-          <h3>Overrides</h3>
-          <ul class={css.rules}>
+          <h3>Added rules</h3>
+          <ul class="rows">
             {top.map((rule) => (
-              <RuleLine key={rule.id} rule={rule}>
-                <Button kind="small" act={() => removeRule(live, rule.name)}>
-                  Off<span class="unseen"> {rule.name}</span>
+              <Line key={rule.id} {...rule}>
+                <span class="note number">{usedText(rule)}</span>
+                <Button kind="small" act={() => removeRule(live, rule)}>
+                  Remove<span class="unseen"> {rule.name}</span>
                 </Button>
-              </RuleLine>
+              </Line>
             ))}
           </ul>
         </>
       )}
       <h3>Rules of {name}</h3>
-      {scenario !== null && own.length === 0 ? (
-        <p class="note">No rules.</p>
-      ) : (
-        <ul class={css.rules}>
-          {own.map((rule) => (
-            <RuleLine key={rule.id} rule={rule} />
-          ))}
-        </ul>
-      )}
+      {own.length === 0 && <p class="note">No rules.</p>}
+      <ul class="rows">
+        {own.map((rule) => (
+          <Line key={rule.id} {...rule}>
+            <span class="note number">{usedText(rule)}</span>
+          </Line>
+        ))}
+      </ul>
       <h3>Outcomes of {name}</h3>
-      {scenario !== null && ownOutcomes.length === 0 ? (
-        <p class="note">No outcomes.</p>
-      ) : (
-        <ul class={css.rules}>
-          {ownOutcomes.map((outcome) => (
-            <OutcomeLine key={outcome.id} outcome={outcome} />
-          ))}
-        </ul>
-      )}
+      {ownOutcomes.length === 0 && <p class="note">No outcomes.</p>}
+      <ul class="rows">
+        {ownOutcomes.map(({ id, description, outcome }) => (
+          <Line key={id} id={id} description={description || JSON.stringify(outcome)} />
+        ))}
+      </ul>
       <h3>All scenarios</h3>
       <ScenarioList name={scenario === null ? null : name} />
     </section>

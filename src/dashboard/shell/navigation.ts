@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
+import type { Mark } from '../store/payout-list.ts';
 import { hashOf, NO_ADDRESS, readAddress, type Address, type ViewName } from './address.ts';
 
 /** What the user looks at. It is in the URL, so that it can be shared, and reload and back work. */
@@ -61,10 +62,11 @@ export function useFilter<T extends object>(list: 'payouts' | 'requests', none: 
   return [filter, set];
 }
 
-/** Shows a view, and moves the focus into it. */
-export function showView(view: ViewName): void {
+/** Shows a view, and moves the focus into it. @param target a selector of what in it gets the focus */
+export function showView(view: ViewName, target?: string): void {
   go({ view });
   document.querySelector('main')?.focus();
+  if (target !== undefined) setTimeout(() => document.querySelector<HTMLElement>(`main ${target}`)?.focus()); // once it is drawn
 }
 
 /** Opens a payout in its view, or closes the open one. */
@@ -73,5 +75,9 @@ export const openPayout = (payout: string | null): void => go({ view: 'payouts',
 /** Opens a request in its view, or closes the open one. */
 export const openRequest = (request: number | null): void => go({ view: 'requests', request });
 
-/** Lists the payouts at risk. */
-export const showRisk = (): void => go({ view: 'payouts', payout: null, payouts: { state: 'at-risk' } });
+/** Lists the payouts of which the client does not know enough. */
+export const showMarked = (state: Mark): void => go({ view: 'payouts', payout: null, payouts: { state } });
+
+/** Lists the requests in which a text occurs. */
+export const showRequestsOf = (text: string): void =>
+  go({ view: 'requests', request: null, requests: { text } });

@@ -1,21 +1,22 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ConductView } from '../conduct/conduct-view.tsx';
-import { ControlBar } from '../control-bar/control-bar.tsx';
-import { PayDrawer } from '../control-bar/pay-drawer.tsx';
+import { ActionBar } from '../actions/action-bar.tsx';
+import { PayDrawer } from '../actions/pay-drawer.tsx';
 import { Overview } from '../overview/overview.tsx';
 import { Palette } from '../palette/palette.tsx';
 import { PayoutsView } from '../payouts/payouts-view.tsx';
 import { RequestsView } from '../requests/requests-view.tsx';
 import { ScenarioView } from '../scenario/scenario-view.tsx';
+import { grouped } from '../../contract/words.ts';
 import { CurrentWorld } from '../store/current-world.ts';
 import { LiveWorld } from '../store/live-world.ts';
 import { WorldView } from '../world/world-view.tsx';
-import { address } from './navigation.ts';
+import { address, amend } from './navigation.ts';
 import { AwayNote, Toasts } from './notices.tsx';
 import { overlay } from './overlay.ts';
 import { apiKey, nameWorld, wantedWorld } from './session.ts';
 import { ShortcutSheet, useShortcuts } from './shortcuts.tsx';
-import { KeyQuestion, SignIn, UnlockWorld } from './sign-in.tsx';
+import { SignIn } from './sign-in.tsx';
 import { TopBar, ViewLinks } from './top-bar.tsx';
 import css from './shell.module.css';
 
@@ -36,6 +37,16 @@ const sandboxUrl = (): string => new URL('..', location.href.split('#')[0]).href
 function WorldPage({ live }: { readonly live: LiveWorld }) {
   const id = live.summary.value?.id;
   useEffect(() => (id === undefined ? undefined : nameWorld(id)), [id]);
+  useEffect(() => {
+    const { rows, before } = live.payouts;
+    const isGone = before.value === 0 && rows.value.every((row) => row.txn_id !== address.value.payout);
+    if (live.readings.value > 1 && isGone) amend({ payout: null }); // the world was reset
+  }, [live.readings.value]);
+  const { at_risk: risk, name } = live.summary.value ?? {};
+  useEffect(() => {
+    const parts = [risk && risk.count > 0 && `${grouped(risk.count)} at risk`, name, 'Payout sandbox'];
+    document.title = parts.filter(Boolean).join(' · ');
+  }, [risk?.count, name]);
   useShortcuts(live);
   // what opened this world is gone, such as the sign-in or a button of another world
   useEffect(() => {
@@ -56,7 +67,7 @@ function WorldPage({ live }: { readonly live: LiveWorld }) {
         <header class={css.top}>
           <TopBar live={live} />
           <AwayNote live={live} />
-          <ControlBar />
+          <ActionBar />
         </header>
         <ViewLinks current={view} />
         <main class={css.main} tabIndex={-1}>
@@ -86,6 +97,8 @@ function KeyedPage({ apiKey: key }: { readonly apiKey: string }) {
   const connection = live.feed.connection.value;
   return connection.state === 'refused' && connection.status === UNAUTHORIZED ? (
     <SignIn
+      url={sandboxUrl()}
+      wanted={null}
       given={key}
       refusal="The sandbox does not accept this key. Keys begin with sk_test_, unless the server has a list of its own."
     />
@@ -96,12 +109,7 @@ function KeyedPage({ apiKey: key }: { readonly apiKey: string }) {
 
 export function Page() {
   const key = apiKey.value;
-  if (wantedWorld.value !== null) return <UnlockWorld name={wantedWorld.value} url={sandboxUrl()} />;
-  if (key === null) return <SignIn />;
-  return (
-    <>
-      <KeyQuestion kept={key} />
-      <KeyedPage key={key} apiKey={key} />
-    </>
-  );
+  const wanted = wantedWorld.value;
+  if (wanted !== null || key === null) return <SignIn key={wanted} url={sandboxUrl()} wanted={wanted} />;
+  return <KeyedPage key={key} apiKey={key} />;
 }

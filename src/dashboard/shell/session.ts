@@ -2,16 +2,13 @@ import { signal } from '@preact/signals';
 import { worldName } from './address.ts';
 import { address, amend, go, takeUrl } from './navigation.ts';
 
-/** What the browser stores between visits: the keys of the worlds it has shown, and the theme. */
+/** What the browser stores between visits: the keys of the worlds it has shown, and whether single keys act. */
 
 export const DEMO_KEY = 'sk_test_demo';
 
-export const THEMES = ['system', 'light', 'dark'] as const;
-export type Theme = (typeof THEMES)[number];
-
 const KEY_NAME = 'payout-sandbox.key';
 const WORLDS_NAME = 'payout-sandbox.worlds';
-const THEME_NAME = 'payout-sandbox.theme';
+const KEYS_NAME = 'payout-sandbox.single-keys';
 
 /** Reads what is stored; null if the browser forbids storage. */
 function kept(name: string): string | null {
@@ -36,7 +33,7 @@ const MOST_WORLDS = 20;
 type WorldKey = readonly [name: string, key: string];
 
 /** The worlds that this browser has shown, with their keys, the latest first. */
-export function knownWorlds(): readonly WorldKey[] {
+function knownWorlds(): readonly WorldKey[] {
   try {
     const stored: unknown = JSON.parse(kept(WORLDS_NAME) ?? '[]');
     return Array.isArray(stored) ? stored.filter((one): one is WorldKey => Array.isArray(one)) : [];
@@ -48,15 +45,10 @@ export function knownWorlds(): readonly WorldKey[] {
 const keyOfWorld = (wanted: string): string | undefined =>
   knownWorlds().find(([name]) => name === wanted)?.[1];
 
-export function forgetWorlds(): void {
-  keep(WORLDS_NAME, null);
-}
-
 /** The key of the world that is shown; null before one is chosen. */
 export const apiKey = signal<string | null>(null);
-/** The key of a link that was followed while another key is stored, until the user has decided between them. */
-export const offeredKey = signal<string | null>(null);
-export const theme = signal<Theme>('system');
+/** Whether a single key acts, such as `f`. */
+export const areKeysOn = signal(true);
 
 /** The world that a link names while the browser has no key for it. */
 export const wantedWorld = signal<string | null>(null);
@@ -64,7 +56,6 @@ export const wantedWorld = signal<string | null>(null);
 function showWorld(key: string | null): void {
   keep(KEY_NAME, key);
   apiKey.value = key;
-  offeredKey.value = null;
   wantedWorld.value = null;
 }
 
@@ -88,25 +79,27 @@ export function nameWorld(id: string): void {
   if (address.value.world !== name) amend({ world: name });
 }
 
-export function chooseTheme(chosen: Theme): void {
-  keep(THEME_NAME, chosen);
-  theme.value = chosen;
-  document.documentElement.dataset['theme'] = chosen;
+export function switchKeys(isOn: boolean): void {
+  keep(KEYS_NAME, isOn ? null : 'off');
+  areKeysOn.value = isOn;
 }
 
 export function beginSession(): void {
-  chooseTheme(THEMES.find((name) => name === kept(THEME_NAME)) ?? 'system');
+  areKeysOn.value = kept(KEYS_NAME) === null;
   const take = (): void => {
     const given = takeUrl();
     const { world } = address.value;
     wantedWorld.value = null;
     if (given !== null && given !== '') {
       if (apiKey.value === null) showWorld(given);
-      else offeredKey.value = given === apiKey.value ? null : given; // anyone can write a link, so the user decides
+      else if (given !== apiKey.value) {
+        go({ world: null, payout: null, request: null });
+        apiKey.value = given; // anyone can write a link: the key that is stored stays the user's own
+      }
     } else if (world !== null) {
       const key = keyOfWorld(world);
       if (key === undefined) wantedWorld.value = world;
-      else if (key !== apiKey.value) showWorld(key);
+      else apiKey.value = key;
     }
   };
   apiKey.value = kept(KEY_NAME);

@@ -1,10 +1,11 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { toggleClock } from '../control-bar/clock-moves.ts';
+import { toggleClock } from '../actions/clock-moves.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { Button } from '../ui/button.tsx';
 import { VIEWS, type ViewName } from './address.ts';
 import { address, go, showView } from './navigation.ts';
 import { hide, overlay, show } from './overlay.ts';
+import { areKeysOn, switchKeys } from './session.ts';
 
 /** What each key does, as the sheet shows it. */
 const KEYS = [
@@ -58,6 +59,7 @@ export function useShortcuts(live: LiveWorld): void {
       else if (overlay.value === 'palette' && event.key !== 'Escape') return;
       else if (event.ctrlKey || event.metaKey || event.altKey) return;
       else if (isTyping(event.target) && event.key !== 'Escape') return;
+      else if (!areKeysOn.value && event.key !== 'Escape') return;
       else if (!handle(live, event.key)) return;
       event.preventDefault();
     };
@@ -87,6 +89,14 @@ export function ShortcutSheet() {
           </div>
         ))}
       </dl>
+      <label class="check buttons">
+        <input
+          type="checkbox"
+          checked={areKeysOn.value}
+          onChange={(event) => switchKeys(event.currentTarget.checked)}
+        />
+        Single keys act, such as <kbd>f</kbd>
+      </label>
       <Button isLocal act={() => dialog.current!.close()}>
         Close
       </Button>

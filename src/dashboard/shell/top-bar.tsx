@@ -2,11 +2,11 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { LiveWorld } from '../store/live-world.ts';
 import { Button } from '../ui/button.tsx';
 import { counted, grouped, rupees } from '../../contract/words.ts';
-import { Skeleton } from '../ui/marks.tsx';
+import { istTime } from '../ui/formats.ts';
 import { VIEWS, type ViewName } from './address.ts';
-import { showRisk } from './navigation.ts';
+import { showMarked } from './navigation.ts';
 import { show } from './overlay.ts';
-import { chooseKey, chooseTheme, theme, THEMES } from './session.ts';
+import { chooseKey } from './session.ts';
 import css from './shell.module.css';
 
 const CONNECTION = {
@@ -29,19 +29,43 @@ function Connection({ live }: { readonly live: LiveWorld }) {
   );
 }
 
-/** How many payouts their client was not told of, and their sum; it leads to them. */
-function RiskCounter({ live }: { readonly live: LiveWorld }) {
-  const { count, amount } = live.summary.value?.at_risk ?? { count: 0, amount: 0 };
-  if (count === 0) return null;
+/** How many payouts their client was not told of, and their sum; and of how many it knows an earlier state. Each leads to them. */
+function MarkCounters({ live }: { readonly live: LiveWorld }) {
+  const { at_risk: risk, out_of_date: old } = live.summary.value ?? {};
   return (
-    <button
-      type="button"
-      class={`pill risk ${css.risk}`}
-      title={`${counted(count, 'payout was', 'payouts were')} made, and no response has told the client`}
-      onClick={showRisk}
-    >
-      {grouped(count)} at risk · {rupees(amount)}
-    </button>
+    <>
+      {risk !== undefined && risk.count > 0 && (
+        <button
+          type="button"
+          class={`pill risk ${css.mark}`}
+          title={`${counted(risk.count, 'payout was', 'payouts were')} made, and no response has told the client`}
+          onClick={() => showMarked('at_risk')}
+        >
+          {grouped(risk.count)} at risk · {rupees(risk.amount)}
+        </button>
+      )}
+      {old !== undefined && old.count > 0 && (
+        <button
+          type="button"
+          class={`pill ${css.mark}`}
+          title={`The client has not seen the final state of ${counted(old.count, 'payout')}`}
+          onClick={() => showMarked('out_of_date')}
+        >
+          {grouped(old.count)} out of date
+        </button>
+      )}
+    </>
+  );
+}
+
+/** How many requests are held, and when the first of them expires; it leads to them. */
+function HeldCounter({ live }: { readonly live: LiveWorld }) {
+  const [first] = live.held.value;
+  if (first === undefined) return null;
+  return (
+    <a class={`pill ${css.mark}`} href="#requests">
+      {grouped(live.held.value.length)} held, until {istTime(first.until)}
+    </a>
   );
 }
 
@@ -49,7 +73,6 @@ function RiskCounter({ live }: { readonly live: LiveWorld }) {
 export function TopBar({ live }: { readonly live: LiveWorld }) {
   const wallet = live.wallet.value;
   const name = live.summary.value?.name ?? null;
-  const nextTheme = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!;
   return (
     <div class={css.line}>
       <h1>
@@ -58,9 +81,10 @@ export function TopBar({ live }: { readonly live: LiveWorld }) {
       <Connection live={live} />
       <span class={css.balance}>
         <span class="unseen">Balance</span>
-        {wallet === null ? <Skeleton width={12} /> : rupees(wallet.balance)}
+        {wallet === null ? '…' : rupees(wallet.balance)}
       </span>
-      <RiskCounter live={live} />
+      <MarkCounters live={live} />
+      <HeldCounter live={live} />
       <span class={css.push} />
       <button type="button" class="button plain" title="Show another world" onClick={() => chooseKey(null)}>
         <span class={css.world}>
@@ -71,12 +95,6 @@ export function TopBar({ live }: { readonly live: LiveWorld }) {
       <Button isLocal title="Commands, in words (Ctrl+K)" act={() => show('palette')}>
         Commands <kbd aria-hidden="true">Ctrl K</kbd>
       </Button>
-      <span class={css.theme}>
-        <Button isLocal title={`Theme: ${theme.value}`} act={() => chooseTheme(nextTheme)}>
-          <span aria-hidden="true">◐</span>
-          <span class="unseen">Theme: {theme.value}</span>
-        </Button>
-      </span>
     </div>
   );
 }

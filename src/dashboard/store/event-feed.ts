@@ -95,16 +95,11 @@ export class EventFeed {
     }
   }
 
-  /** Reconnects at once instead of at the next try. */
-  retry(): void {
-    this.#wake();
-  }
-
   close(): void {
     this.#over.abort();
     clearTimeout(this.#patience);
     this.break();
-    this.retry();
+    this.#wake();
   }
 
   async #readUntil(turn: AbortSignal): Promise<void> {

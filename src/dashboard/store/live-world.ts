@@ -1,5 +1,4 @@
 import { computed, signal } from '@preact/signals';
-import type { WorldReport } from '../../contract/conduct.ts';
 import type {
   ClockResponse,
   JournalEntry,
@@ -11,27 +10,22 @@ import type {
 } from '../../contract/control-responses.ts';
 import type { WorldEvent } from '../../client/event-stream.ts';
 import { World, type HeldRequest } from '../../client/controlled-world.ts';
-import { clientFindings } from '../conduct/client-findings.ts';
-import { address, amend } from '../shell/navigation.ts';
 import { messageOf } from '../ui/formats.ts';
 import { EventFeed, isUnreachable } from './event-feed.ts';
 import { News, REPLACING } from './news.ts';
-import { PayoutList } from './payout-list.ts';
+import { PayoutList, type Mark } from './payout-list.ts';
 import { RequestList } from './request-list.ts';
-import { StalePayouts } from './stale-payouts.ts';
 import { Together } from './together.ts';
 import { inTime, WorldPages } from './world-pages.ts';
 
-const FIRST_PAYOUTS = 10_000;
 const MOST_PAYOUTS = 20_000;
-const MORE_PAYOUTS = 5000;
 const MOST_REQUESTS = 1000;
-/** How often events are applied together, and how often the page requests what they do not contain. */
+/** For how long a row shows that it has just changed. */
+const CHANGED_MS = 500;
+/** How often events are applied together, and how often the sums are read after them. */
 const TAKE_EVERY_MS = 100;
 const ASK_EVERY_MS = 300;
-/** How often the world is judged while the page shows it, since that takes the server longer than most calls. */
-const JUDGE_EVERY_MS = 5000;
-/** How often the sums are requested although nothing happens: a server or a store may be gone. */
+/** How often the sums are read although nothing happens: a server or a store may be gone. */
 const LOOK_EVERY_MS = 3000;
 
 /** @property readAtMs when it was read, by the browser's clock */
@@ -47,20 +41,12 @@ export class LiveWorld {
   readonly clock = signal<ClockReading | null>(null);
   readonly scenario = signal<ScenarioResponse | null>(null);
   readonly scenarios = signal<ScenariosResponse | null>(null);
-  /** What the referee finds in the requests of this world while `watchConduct` runs. The last report stays while the server is away. */
-  readonly report = signal<WorldReport | null>(null);
   readonly payouts = new PayoutList(MOST_PAYOUTS);
-  readonly #oldRisks = signal<readonly TransactionResponse[] | null>(null);
-  /** The payouts at risk, the newest first, also those that are older than the loaded ones; null before they are read. */
-  readonly atRisk = computed(() =>
-    this.payouts.before.value > 0
-      ? this.#oldRisks.value
-      : this.payouts.rows.value.filter(({ at_risk: isAtRisk }) => isAtRisk),
-  );
   readonly requests = new RequestList(MOST_REQUESTS);
+  /** The payouts, by id, and the requests, by number, that have just changed. */
+  readonly changed = signal<ReadonlySet<string>>(new Set());
   /** The requests that rules hold. */
   readonly held = signal<readonly HeldRequest[]>([]);
-  readonly findings = computed(() => clientFindings(this.report.value, this.requests.rows.value));
   /** How often everything was read: the world was perhaps reset in between. */
   readonly readings = signal(0);
   /** Why the last reading failed, so that the page shows that it is out of date. */
@@ -80,20 +66,21 @@ export class LiveWorld {
   readonly #asking = new Together(() => this.#askAll(), ASK_EVERY_MS);
   readonly #waiting: WorldEvent[] = [];
   #taking: ReturnType<typeof setTimeout> | undefined;
+  #fading: ReturnType<typeof setTimeout> | undefined;
   readonly #timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
   /** The reading of the whole world that is under way; null for none. */
   #reading: Promise<void> | null = null;
   #mustRead = false;
+  /** How many lists are being read: events wait for them, since they may be newer. */
+  #lists = 0;
   /** Whether events were missed since the last reading. */
   #isMissing = false;
-  #isScenarioOld = true;
-  #areRisksOld = true;
-  readonly #stale: StalePayouts;
+  /** What events say has changed without saying how. */
+  readonly #old = new Set<'scenario' | 'held'>();
 
   constructor(url: string, apiKey: string) {
     this.world = new World(url, apiKey);
     this.#pages = new WorldPages(url, apiKey);
-    this.#stale = new StalePayouts(this.payouts, this.#pages);
     const reader = {
       take: (event: WorldEvent) => {
         this.#waiting.push(event);
@@ -113,23 +100,7 @@ export class LiveWorld {
     this.#asking.close();
     clearInterval(this.#timer);
     clearTimeout(this.#taking);
-  }
-
-  /** Has the world judged now, and again 5 s after each report. @returns ends that */
-  watchConduct(): () => void {
-    let timer: ReturnType<typeof setTimeout>;
-    let isEnded = false;
-    const judge = async (): Promise<void> => {
-      const report = document.hidden ? null : await this.feed.answerTo(this.world.referee());
-      if (isEnded) return;
-      this.report.value = report ?? this.report.value;
-      timer = setTimeout(() => void judge(), JUDGE_EVERY_MS);
-    };
-    void judge();
-    return () => {
-      isEnded = true;
-      clearTimeout(timer);
-    };
+    clearTimeout(this.#fading);
   }
 
   /** One request of the journal, also if the page does not have it; undefined if there is none. */
@@ -137,47 +108,62 @@ export class LiveWorld {
     return this.#pages.request(id);
   }
 
-  /** Loads payouts that are older than those on the page, page by page. @param count how many the page then has, if there are so many */
-  async loadOlder(count = this.payouts.rows.value.length + MORE_PAYOUTS): Promise<void> {
-    const { before, rows } = this.payouts;
-    while (before.value > 0 && rows.value.length < count) {
-      const from = before.value;
-      const older = await this.#pages.payouts(from);
-      if (from !== before.value) return; // the world was read again, or others are loading them
-      this.payouts.takeOlder(older);
-    }
-    this.#asking.order(); // some of them may have changed meanwhile
-  }
-
   #look(): void {
     if (!document.hidden && this.feed.connection.value.state === 'live') this.#asking.order();
   }
 
+  /** A list, which events wait for. */
+  async #listed<T>(list: Promise<T>): Promise<T> {
+    this.#lists += 1;
+    try {
+      return await inTime(list);
+    } finally {
+      this.#lists -= 1;
+    }
+  }
+
   #takeWaiting(): void {
-    const mustWait = this.#reading !== null; // the responses under way may be older than these events
+    const mustWait = this.#reading !== null || this.#lists > 0;
     this.#taking = mustWait ? setTimeout(() => this.#takeWaiting(), TAKE_EVERY_MS) : undefined;
     if (!mustWait) this.#take(this.#waiting.splice(0));
   }
 
   #take(events: readonly WorldEvent[]): void {
     this.heardMs = performance.now();
-    const dataOf = <T extends WorldEvent['type']>(type: T) =>
-      events
-        .filter((event) => event.type === type)
-        .map(({ data }) => data as Extract<WorldEvent, { type: T }>['data']);
-    if (events.some(({ type }) => REPLACING.has(type))) this.#mustRead = true;
-    if (dataOf('missed').length > 0) this.#isMissing = true;
-    const changes = dataOf('settlement');
-    for (const { txn_id: id } of changes) this.#stale.add(id);
-    const requests = dataOf('request');
+    const made = new Set<string | null>();
+    const payouts: TransactionResponse[] = [];
+    const requests: JournalEntry[] = [];
+    for (const { type, data } of events) {
+      if (REPLACING.has(type)) this.#mustRead = true;
+      if (type === 'missed') this.#isMissing = true;
+      else if (type === 'settlement') payouts.push(data.transaction);
+      else if (type === 'request') {
+        requests.push(data);
+        if (data.committed === true) made.add(data.txn_id);
+        if (data.transaction !== null) payouts.push(data.transaction);
+      } else if (type === 'scenario') this.#old.add('scenario');
+      else if (type === 'held' || type === 'released') this.#old.add('held');
+      else if (type === 'rule') this.#takeUse(data);
+      else if (type === 'clock') this.#takeClock({ ...data, next_due: this.clock.value?.next_due ?? null });
+    }
     if (requests.length > 0) this.requests.take(requests);
-    for (const request of requests) this.#stale.takeRequest(request);
-    if (events.some(({ type }) => type === 'rule' || type === 'scenario')) this.#isScenarioOld = true;
-    if (changes.length > 0 || dataOf('at_risk').length > 0) this.#areRisksOld = true;
-    const clock = dataOf('clock').at(-1);
-    if (clock !== undefined) this.#takeClock({ ...clock, next_due: this.clock.value?.next_due ?? null });
+    if (payouts.length > 0) this.payouts.take(payouts, (id) => made.has(id));
+    this.changed.value = new Set([
+      ...payouts.map(({ txn_id: id }) => id),
+      ...requests.map(({ id }) => String(id)),
+    ]);
+    clearTimeout(this.#fading);
+    this.#fading = setTimeout(() => (this.changed.value = new Set()), CHANGED_MS);
     this.news.takeEvents(events);
     this.#asking.order();
+  }
+
+  /** Takes how often a rule was used. */
+  #takeUse({ rule, ...use }: Extract<WorldEvent, { type: 'rule' }>['data']): void {
+    const scenario = this.scenario.value;
+    if (scenario === null) return;
+    const rules = scenario.rules.map((one) => (one.id === rule ? { ...one, ...use } : one));
+    this.scenario.value = { ...scenario, rules };
   }
 
   /** Requests what events do not contain. It never throws: the page shows what failed. */
@@ -196,20 +182,25 @@ export class LiveWorld {
     // one that takes longer than a try is waited for by the next try: nothing else is shown before it
     while (this.#mustRead || this.#reading !== null) await (this.#reading ??= this.#readAnew());
     await Promise.all([
-      this.#sums().then((take) => {
-        take();
-        return this.#askRisks();
-      }),
-      this.#askPayouts(),
-      this.#askScenario(),
-      this.world.held().then((held) => (this.held.value = held)),
+      this.#sums().then((take) => take()),
+      this.#renew('scenario', async () => void (this.scenario.value = await this.world.scenario())),
+      this.#renew('held', async () => void (this.held.value = await this.world.held())),
     ]);
-    if (this.#stale.size > 0) this.#asking.order();
+  }
+
+  /** Reads something again if an event has said that it changed. */
+  async #renew(name: 'scenario' | 'held', read: () => Promise<void>): Promise<void> {
+    if (!this.#old.delete(name)) return; // before it is asked: it may change once more meanwhile
+    try {
+      await read();
+    } catch (error) {
+      this.#old.add(name);
+      throw error;
+    }
   }
 
   async #readAnew(): Promise<void> {
     this.#mustRead = false;
-    this.#stale.clear();
     try {
       const [journal, payouts, scenarios, takeSums] = await Promise.all([
         this.#pages.requests(MOST_REQUESTS),
@@ -220,21 +211,31 @@ export class LiveWorld {
       takeSums(); // together with the lists: this may be another world
       this.requests.begin(journal.requests, journal.evicted);
       const gone = this.payouts.begin(payouts);
-      if (gone > 0 && this.payouts.get(address.value.payout ?? '') === undefined) amend({ payout: null });
       if (this.#isMissing) this.news.takeMissed(gone);
       this.#isMissing = false;
-      this.#oldRisks.value = null;
-      this.#areRisksOld = true;
-      this.#isScenarioOld = true;
+      this.#old.add('scenario').add('held');
       this.scenarios.value = scenarios;
       this.readings.value += 1;
-      void this.feed.answerTo(this.loadOlder(FIRST_PAYOUTS));
+      void this.feed.answerTo(this.#loadMore());
     } catch (error) {
       this.#mustRead = true;
       throw error;
     } finally {
       this.#reading = null;
     }
+  }
+
+  /** Loads what a first look does not need: older payouts, and those among the oldest of which the client does not know enough. */
+  async #loadMore(): Promise<void> {
+    const { before, rows } = this.payouts;
+    while (before.value > 0 && rows.value.length < MOST_PAYOUTS) {
+      const from = before.value;
+      const older = await this.#listed(this.#pages.payouts(from));
+      if (from !== before.value) return; // the world was read again
+      this.payouts.takeOlder(older);
+    }
+    const marks: readonly Mark[] = before.value > 0 ? ['at_risk', 'out_of_date'] : [];
+    for (const mark of marks) this.payouts.take(await this.#listed(this.#pages.marked(mark)), () => false);
   }
 
   /** Reads the sums. @returns what shows them */
@@ -249,39 +250,5 @@ export class LiveWorld {
 
   #takeClock(clock: ClockResponse): void {
     this.clock.value = { ...clock, readAtMs: performance.now() };
-  }
-
-  async #askPayouts(): Promise<void> {
-    const fresh = await this.#pages.newPayouts(({ txn_id: id }) => this.payouts.get(id) !== undefined);
-    if (fresh === null) {
-      this.#mustRead = true; // reading everything is less work than reading all that is new
-      return this.#asking.order();
-    }
-    this.payouts.takeNewest(fresh);
-    await this.#stale.renew(); // only now, since it knows better
-  }
-
-  /** Reads the payouts at risk where the list may lack some of them, if any payout has changed. */
-  async #askRisks(): Promise<void> {
-    if (this.payouts.before.value === 0 || !this.#areRisksOld) return;
-    this.#areRisksOld = false; // before they are asked for: they may change once more meanwhile
-    try {
-      const { count } = this.summary.value!.at_risk;
-      this.#oldRisks.value = await this.#pages.atRisk(Math.min(count, MOST_PAYOUTS));
-    } catch (error) {
-      this.#areRisksOld = true;
-      throw error;
-    }
-  }
-
-  async #askScenario(): Promise<void> {
-    if (!this.#isScenarioOld) return;
-    this.#isScenarioOld = false; // before it is asked: it may change once more meanwhile
-    try {
-      this.scenario.value = await this.world.scenario();
-    } catch (error) {
-      this.#isScenarioOld = true;
-      throw error;
-    }
   }
 }

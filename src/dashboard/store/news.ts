@@ -72,6 +72,8 @@ export class News {
   readonly toasts = signal<readonly Toast[]>([]);
   /** The only one whose offer still stands: an undo takes back whatever was done last. It stays when it is hidden. */
   newest: Toast | null = null;
+  /** Whether somebody points at the messages, or has the focus in them. */
+  isWatched = false;
   /** How often the world was replaced, by this page or by another client: what it refused before may be right now. */
   readonly replaced = signal(0);
   #waiting: string[] = [];
@@ -83,7 +85,11 @@ export class News {
     const others = this.toasts.value.filter(({ text }) => text !== toast.text);
     this.newest = toast;
     this.toasts.value = [...others, toast].slice(-MOST_SHOWN);
-    setTimeout(() => this.hide(toast), SHOWN_MS);
+    this.#hideLater(toast);
+  }
+
+  #hideLater(toast: Toast): void {
+    setTimeout(() => (this.isWatched ? this.#hideLater(toast) : this.hide(toast)), SHOWN_MS);
   }
 
   hide(toast: Toast): void {

@@ -5,10 +5,9 @@ import type {
   TransactionResponse,
 } from '../../contract/control-responses.ts';
 import { ControlClient } from '../../client/control-client.ts';
+import type { Mark } from './payout-list.ts';
 
-export const PAGE = 1000;
-/** The page size when looking for new payouts: usually more than there are. */
-const NEWS_PAGE = 50;
+const PAGE = 1000;
 const LONGEST_ANSWER_MS = 15_000;
 
 /** Reads the lists of a world page by page. */
@@ -31,27 +30,18 @@ export class WorldPages {
   }
 
   /** @param before how many payouts are older than those loaded; a cursor is a position */
-  payouts(before?: number, limit = PAGE): Promise<TransactionsResponse> {
+  payouts(before?: number): Promise<TransactionsResponse> {
     return this.#control.get('/transactions', {
-      limit,
+      limit: PAGE,
       cursor: before === undefined ? undefined : before - 1,
     });
   }
 
-  /** The new payouts, and some that are already loaded. @returns null if more than a page are new */
-  async newPayouts(isKnown: (payout: TransactionResponse) => boolean): Promise<TransactionsResponse | null> {
-    for (const limit of [NEWS_PAGE, PAGE]) {
-      const page = await this.payouts(undefined, limit);
-      if (page.next === null || page.transactions.some(isKnown)) return page;
-    }
-    return null;
-  }
-
-  /** The newest payouts at risk. @param count how many there are: no older payouts are searched for more */
-  async atRisk(count: number): Promise<readonly TransactionResponse[]> {
+  /** All payouts with a mark, the newest first. */
+  async marked(mark: Mark): Promise<readonly TransactionResponse[]> {
     const found: TransactionResponse[] = [];
-    for (let cursor: number | null | undefined; cursor !== null && found.length < count;) {
-      const query = { at_risk: true, limit: PAGE, cursor };
+    for (let cursor: number | null | undefined; cursor !== null;) {
+      const query = { [mark]: true, limit: PAGE, cursor };
       const page: TransactionsResponse = await this.#control.get('/transactions', query);
       found.push(...page.transactions);
       cursor = page.next;

@@ -11,18 +11,11 @@ export const ResponseMark = ({ entry }: { readonly entry: JournalEntry }) => (
   <span class={wentWrong(entry) ? 'pill' : 'number'}>{seenText(entry)}</span>
 );
 
-/** On a request: its payout is at risk. */
-export const PaidMark = () => (
-  <span class="pill risk" title="Paid, and the client has not been told">
-    paid
-  </span>
-);
-
 /** What the client knows of a payout, in words. */
 export const knowsText = ({ told }: TransactionResponse): string =>
-  told === null ? 'not told' : `knows ${told.as}`;
+  told === null ? 'not told' : `saw ${told.as}`;
 
-/** What the client knows of a payout: red while it is at risk. */
+/** What the client knows of a payout: red while it is at risk, and a quiet pill once it is out of date. */
 export const KnowsMark = ({ payout }: { readonly payout: TransactionResponse }) => (
-  <span class={payout.at_risk ? 'pill risk' : 'dim'}>{knowsText(payout)}</span>
+  <span class={payout.at_risk ? 'pill risk' : payout.out_of_date ? 'pill' : 'dim'}>{knowsText(payout)}</span>
 );

@@ -89,12 +89,14 @@ export const submits =
 
 interface CopyProps {
   readonly label: string;
+  /** What it copies, where others beside it have the same label. */
+  readonly what?: string;
   readonly text: () => string;
 }
 
 const SHOWN_MS = 1500;
 
-export function CopyButton({ label, text }: CopyProps) {
+export function CopyButton({ label, what, text }: CopyProps) {
   const [said, setSaid] = useState('');
   const copy = async (): Promise<void> => {
     try {
@@ -108,6 +110,7 @@ export function CopyButton({ label, text }: CopyProps) {
   return (
     <Button kind="small" isLocal act={() => void copy()}>
       <span aria-live="polite">{said === '' ? label : said}</span>
+      {what !== undefined && <span class="unseen"> {what}</span>}
     </Button>
   );
 }

@@ -1,6 +1,6 @@
 import { grouped } from '../../contract/words.ts';
 
-/** How amounts are read, and how times are written: in IST and UTC. */
+/** How times are written: in IST and UTC. */
 
 const IST = 'Asia/Kolkata';
 
@@ -12,15 +12,6 @@ type Moment = string | number;
 function timeText(timeZone: string, options: Intl.DateTimeFormatOptions): (at: Moment) => string {
   const format = new Intl.DateTimeFormat('en-GB', { timeZone, ...options });
   return (at) => format.format(new Date(at));
-}
-
-/** Digits, in Indian groups (1,00,000) or in groups of three (100,000), and at most two decimals. */
-const AMOUNT = /^₹?\s*((?:\d+|\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})*,\d{3})(?:\.\d{1,2})?)$/;
-
-/** INR; null for a text that is not an amount beyond doubt: `1500,50` may mean two amounts. */
-export function parseAmount(text: string): number | null {
-  const [, digits] = AMOUNT.exec(text.trim()) ?? [];
-  return digits === undefined ? null : Number(digits.replaceAll(',', ''));
 }
 
 /** Why a text is refused as an amount. */
@@ -63,6 +54,10 @@ export function duration(ms: number): string {
   }
   return parts.join(' ');
 }
+
+/** A text of a client without control characters, and without those that change its direction. Joiners of Indian scripts and of emoji stay. */
+export const plain = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu, '\uFFFD');
 
 /** JSON with line breaks; a text unchanged. */
 export const readable = (body: unknown): string =>

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { rupees } from '../../contract/words.ts';
-import { istMoment, istShortDay, istTime, utcMoment } from './formats.ts';
+import { CopyButton } from './button.tsx';
+import { istMoment, istShortDay, istTime, plain, utcMoment } from './formats.ts';
 
 interface MomentProps {
   readonly at: string | number;
@@ -28,14 +29,21 @@ export function Amount({ inr }: { readonly inr: number }) {
 }
 
 /** A text of a client, which can neither change the direction of what follows nor hide characters. */
-export const Foreign = ({ text }: { readonly text: string }) => (
-  <bdi>{text.replaceAll(/\p{C}/gu, '\uFFFD')}</bdi>
-);
+export const Foreign = ({ text }: { readonly text: string }) => <bdi>{plain(text)}</bdi>;
 
-export const Fact = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
+interface FactProps {
+  readonly name: string;
+  /** What its button copies; absent or null for no button. */
+  readonly copy?: string | null;
+  readonly children: ComponentChildren;
+}
+
+export const Fact = ({ name, copy = null, children }: FactProps) => (
   <div>
     <dt>{name}</dt>
-    <dd>{children}</dd>
+    <dd>
+      {children} {copy !== null && <CopyButton label="Copy" what={name} text={() => copy} />}
+    </dd>
   </div>
 );
 
@@ -52,8 +60,3 @@ export const Refusal = ({ text, id }: RefusalProps) =>
       {text}
     </p>
   );
-
-/** The place of something that is not loaded yet. */
-export const Skeleton = ({ width }: { readonly width: number }) => (
-  <span class="skeleton" style={{ width: `${width}ch` }} aria-label="Loading" role="img" />
-);

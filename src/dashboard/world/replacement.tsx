@@ -1,61 +1,75 @@
-import { useEffect, useState } from 'preact/hooks';
-import type { World } from '../../client/controlled-world.ts';
-import { useAction, useLive, type Effects } from '../store/current-world.ts';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { counted } from '../../contract/words.ts';
+import { useAction, useLive } from '../store/current-world.ts';
+import type { LiveWorld } from '../store/live-world.ts';
 import { Button } from '../ui/button.tsx';
-import { lossIn } from './losses.ts';
 
-/** Something that replaces a world. */
-interface Replacement {
-  readonly world: World;
-  /** What is about to be replaced, and the button that agrees to it. */
-  readonly name: string;
-  readonly verb: string;
-  readonly act: () => Promise<string | void>;
-  readonly effects?: Effects;
+/** What of the world would be replaced, in words; null if nothing. */
+function lossIn({ summary, scenario, requests }: LiveWorld): string | null {
+  const { transactions = {}, balance = 0, opening_balance: opening = 0 } = summary.value ?? {};
+  const states = Object.entries<number>(transactions).filter(([, count]) => count > 0);
+  const added = scenario.value?.rules.filter(({ from }) => from === 'world').length ?? 0;
+  const parts = [
+    states.length > 0 ? `payouts (${states.map(([state, count]) => `${count} ${state}`).join(', ')})` : '',
+    requests.rows.value.length > 0 ? 'requests' : '',
+    added > 0 ? counted(added, 'added rule') : '',
+    scenario.value?.chosen === true ? 'its own scenario' : '',
+    states.length === 0 && balance !== opening ? 'changes of the balance' : '',
+  ].filter((part) => part !== '');
+  return parts.length === 0 ? null : new Intl.ListFormat('en-GB').format(parts);
 }
 
-/** Replaces worlds, and asks before something is lost. */
-export function useReplacement() {
-  const action = useAction();
-  const [asked, setAsked] = useState<(Replacement & { readonly loss: string }) | null>(null);
-  const { summary } = useLive();
-  useEffect(() => {
-    if (asked === null) return;
-    const renew = (loss: string | null): void =>
-      setAsked((now) => (now?.act !== asked.act ? now : loss === null ? null : { ...now, loss }));
-    lossIn(asked.world).then(renew, () => renew(null));
-  }, [summary.value]); // it has changed, or may be another one: what is asked must still be true
-  const carryOut = async ({ act }: Replacement): Promise<string | void> => {
-    const said = await act();
-    setAsked(null);
-    return said;
-  };
-  /** @param check finds out what is wrong before anything is asked */
-  const replace = (given: Replacement, check?: () => Promise<unknown>): void =>
-    action.run(async () => {
-      await check?.();
-      const loss = await lossIn(given.world);
-      return loss === null ? carryOut(given) : setAsked({ ...given, loss });
-    }, given.effects);
-  const question = asked !== null && (
-    <div class="notice" role="alert">
-      <p>
-        {asked.name} has {asked.loss}, which this replaces.
-      </p>
+/** Something that replaces the world. */
+interface Replacement {
+  /** The button that agrees to it. */
+  readonly verb: string;
+  readonly act: () => Promise<string>;
+}
+
+interface QuestionProps {
+  readonly verb: string;
+  readonly isBusy: boolean;
+  readonly agree: () => void;
+  readonly cancel: () => void;
+}
+
+/** Asks before something is lost. It has the focus at once: Enter agrees. */
+function Question({ verb, isBusy, agree, cancel }: QuestionProps) {
+  const loss = lossIn(useLive());
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => box.current!.querySelector('button')!.focus(), []);
+  return (
+    <div class="notice" role="alert" ref={box}>
+      <p>This world has {loss ?? 'nothing'}, which this replaces.</p>
       <div class="buttons">
-        <Button isBusy={action.isBusy} act={() => action.run(() => carryOut(asked), asked.effects)}>
-          {asked.verb}
+        <Button isBusy={isBusy} act={agree}>
+          {verb}
         </Button>
-        <Button isBusy={action.isBusy} isLocal act={() => setAsked(null)}>
+        <Button isBusy={isBusy} isLocal act={cancel}>
           Cancel
         </Button>
       </div>
     </div>
   );
-  /** What was asked or refused is no longer what the form says. */
-  const forget = (): void => {
+}
+
+/** Replaces the world, and asks before something is lost. */
+export function useReplacement() {
+  const live = useLive();
+  const action = useAction();
+  const [asked, setAsked] = useState<Replacement | null>(null);
+  const carryOut = ({ act }: Replacement): void => {
     setAsked(null);
-    action.clear();
+    action.run(act, ['reset', 'restore']);
   };
-  return { ...action, replace, question, forget };
+  const replace = (given: Replacement): void => (lossIn(live) === null ? carryOut(given) : setAsked(given));
+  const question = asked !== null && (
+    <Question
+      verb={asked.verb}
+      isBusy={action.isBusy}
+      agree={() => carryOut(asked)}
+      cancel={() => setAsked(null)}
+    />
+  );
+  return { ...action, replace, question };
 }

@@ -1,85 +1,49 @@
-import { useRef, useState } from 'preact/hooks';
-import { SandboxError } from '../../client/control-client.ts';
-import { World } from '../../client/controlled-world.ts';
-import { payoutsCsv } from '../payouts/payouts-csv.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { worldName } from '../shell/address.ts';
-import { chooseKey } from '../shell/session.ts';
-import { useLive } from '../store/current-world.ts';
-import { Button, submits } from '../ui/button.tsx';
+import { writtenInr } from '../../contract/words.ts';
+import { moveMoney } from '../actions/money-moves.ts';
+import { useAction, useLive } from '../store/current-world.ts';
+import { Button } from '../ui/button.tsx';
+import { noAmountText } from '../ui/formats.ts';
 import { Refusal } from '../ui/marks.tsx';
-import { download } from './download.ts';
 import { useReplacement } from './replacement.tsx';
+import { isResetWanted, savePayouts, saveSnapshot } from './world-moves.ts';
 
-/** Copies this world to another key: from then on, the two are independent. */
-function ForkForm() {
+/** Credits or debits the balance. */
+function MoneyForm() {
   const live = useLive();
-  const { url, apiKey } = live.world;
-  const [key, setKey] = useState(`${apiKey}-fork`);
-  const [made, setMade] = useState<string | null>(null);
-  const { isBusy, refusal, replace, question, forget } = useReplacement();
-  const fork = (): void => {
-    const target = key.trim();
-    const world = new World(url, target);
-    const act = async (): Promise<void> => {
-      await world.restore(await live.world.snapshot());
-      setMade(target);
-    };
-    replace({ world, name: `The world of ${target}`, verb: 'Replace it', act }, async () => {
-      if (target === apiKey) throw new Error('This is the key of this world: enter another one.');
-    });
-  };
+  const [text, setText] = useState('10,000');
+  const { isBusy, refusal, run, clear } = useAction();
+  const amount = writtenInr(text);
+  const off = amount === undefined ? noAmountText(text) : null;
+  const button = (label: string, what: 'credit' | 'debit') => (
+    <Button isBusy={isBusy} off={off} act={() => run(() => moveMoney(live, what, amount!), ['wallet'])}>
+      {label}
+    </Button>
+  );
   return (
     <div class="block">
-      <h3>Fork</h3>
-      <p class="note">A copy of this world with another key. From then on, the two are independent.</p>
-      <form class="row-form" onSubmit={submits(fork)}>
-        <label class="field">
-          <span>Key of the fork</span>
-          <input
-            name="fork"
-            autoComplete="off"
-            spellcheck={false}
-            required
-            value={key}
-            onInput={(event) => {
-              setKey(event.currentTarget.value);
-              forget();
-              setMade(null);
-            }}
-          />
-        </label>
-        <Button isSubmit isBusy={isBusy}>
-          Fork
-        </Button>
-        {question}
-        {made !== null && (
-          <p class="note" role="status">
-            The fork was made.{' '}
-            <Button kind="link" isLocal act={() => chooseKey(made)}>
-              Show {made}
-            </Button>
-          </p>
-        )}
-        <Refusal text={refusal} />
-      </form>
+      <h3>Balance</h3>
+      <div class="buttons">
+        <input
+          inputMode="decimal"
+          aria-label="Amount, ₹"
+          aria-invalid={off !== null}
+          value={text}
+          onInput={(event) => {
+            setText(event.currentTarget.value);
+            clear();
+          }}
+        />
+        {button('Credit', 'credit')}
+        {button('Debit', 'debit')}
+      </div>
+      <Refusal text={off ?? refusal} />
     </div>
   );
 }
 
-const EFFECTS = { causes: ['reset', 'restore'], undo: true } as const;
-
-/** Loads a snapshot into a copy that is never kept: what is wrong with it is said before anything is asked or lost. */
-async function tryOut({ url, apiKey }: World, snapshot: string): Promise<void> {
-  const copy = new World(url, `${apiKey}-preview`);
-  try {
-    await copy.restore(snapshot);
-    await copy.reset();
-  } catch (error) {
-    if (!(error instanceof SandboxError && error.code === 'UNAUTHORIZED')) throw error; // only listed keys have worlds
-  }
-}
-
-/** The world as a whole: reset, snapshots, forks, exports, and what else to read. */
+/** The world as a whole: its balance, reset, snapshots, exports, and what else to read. */
 export function WorldView() {
   const live = useLive();
   const { world } = live;
@@ -87,16 +51,18 @@ export function WorldView() {
   const { isBusy, refusal, run, replace, question } = useReplacement();
   const name = worldName(live.summary.value?.id ?? '');
 
-  const whole = { world, name: 'This world', effects: EFFECTS } as const;
   const reset = (): void =>
     replace({
-      ...whole,
       verb: 'Reset this world',
       act: async () => {
         await world.reset();
         return 'The world was reset.';
       },
     });
+  useEffect(() => {
+    if (isResetWanted.value) reset();
+    isResetWanted.value = false;
+  }, [isResetWanted.value]);
   const load = async (): Promise<void> => {
     const [chosen] = file.current!.files ?? [];
     if (chosen === undefined) return;
@@ -106,13 +72,8 @@ export function WorldView() {
       await world.restore(snapshot);
       return `${chosen.name} is loaded.`;
     };
-    replace({ ...whole, verb: 'Load the snapshot', act }, () => tryOut(world, snapshot));
+    replace({ verb: 'Load the snapshot', act });
   };
-  const saveSnapshot = async (): Promise<void> =>
-    download(`world-${name}.ndjson`, await world.snapshot(), 'application/x-ndjson');
-  const savePayouts = async (): Promise<void> =>
-    download(`payouts-${name}.csv`, payoutsCsv(await world.transactions()), 'text/csv');
-
   const button = (label: string, act: () => void) => (
     <Button isBusy={isBusy} act={act}>
       {label}
@@ -129,14 +90,15 @@ export function WorldView() {
       {question}
       <Refusal text={refusal} />
       <div class="blocks">
+        <MoneyForm />
         <div class="block">
           <h3>Snapshot</h3>
           <p class="note">
             A snapshot has the whole world: its payouts, its newest requests, and what the client was told.
           </p>
           <div class="buttons">
-            {button('Save', () => run(saveSnapshot))}
-            {button('Load…', () => file.current!.click())}
+            {button('Save', () => run(() => saveSnapshot(live)))}
+            <span data-load>{button('Load…', () => file.current!.click())}</span>
             <input
               ref={file}
               type="file"
@@ -147,10 +109,9 @@ export function WorldView() {
             />
           </div>
         </div>
-        <ForkForm />
         <div class="block">
           <h3>Export</h3>
-          <div class="buttons">{button('Payouts (CSV)', () => run(savePayouts))}</div>
+          <div class="buttons">{button('Payouts (CSV)', () => run(() => savePayouts(live)))}</div>
           <p class="note">
             <a href="./openapi.json">OpenAPI document</a> · guides: the folder <code>docs</code> of the
             package

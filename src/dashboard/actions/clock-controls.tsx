@@ -4,12 +4,11 @@ import { openPayout } from '../shell/navigation.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import { worldNowMs } from '../store/world-time.ts';
 import { Button, submits } from '../ui/button.tsx';
+import { Choice } from '../ui/choice.tsx';
 import { duration, istDay, istMoment, istTime, utcMoment } from '../ui/formats.ts';
-import { Foreign, Refusal, Skeleton } from '../ui/marks.tsx';
-import { advance, CLOCK_EFFECTS, toggleClock } from './clock-moves.ts';
-import css from './control-bar.module.css';
-
-const SUGGESTIONS = ['2h 30m', '3 days', '2026-12-01 09:00', 'idle'];
+import { Foreign, Refusal } from '../ui/marks.tsx';
+import { advance, setSpeed, SPEEDS, speedText, toggleClock } from './clock-moves.ts';
+import css from './actions.module.css';
 
 /** Advances the clock by a duration, to a time or until nothing is scheduled, as the sandbox reads the text. */
 function AdvanceForm({
@@ -29,17 +28,11 @@ function AdvanceForm({
       <input
         name="advance"
         aria-label="Advance to"
-        list="advance-times"
         autoComplete="off"
-        placeholder="Advance to"
+        placeholder="2h 30m, idle, …"
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />
-      <datalist id="advance-times">
-        {SUGGESTIONS.map((suggestion) => (
-          <option key={suggestion} value={suggestion} />
-        ))}
-      </datalist>
       {text.trim() !== '' && (
         <Button isSubmit isBusy={isBusy}>
           Go
@@ -50,7 +43,6 @@ function AdvanceForm({
 }
 
 const MOVES: readonly (readonly [string, AdvanceRequest])[] = [
-  ['+1 min', { by: '1m' }],
   ['+1 h', { by: '1h' }],
   ['+1 day', { by: '1d' }],
   ['+3 days', { by: '3d' }],
@@ -105,11 +97,10 @@ export function ClockControls() {
   const nowMs = worldNowMs(live);
   const { isBusy, refusal, run } = useAction();
   const reading = live.clock.value;
-  const isFrozen = reading?.frozen === true;
-  const running = reading?.speed === 1 ? 'running' : `${reading?.speed}×`;
-  const state = live.away.value !== null ? 'last known' : isFrozen ? 'frozen' : running;
-  const move = (to: string | AdvanceRequest): void => run(() => advance(live, to), CLOCK_EFFECTS);
-  if (nowMs === null) return <Skeleton width={24} />;
+  const move = (to: string | AdvanceRequest): void => run(() => advance(live, to), ['clock']);
+  if (reading === null || nowMs === null) return <span class="dim">…</span>;
+  const { frozen: isFrozen, speed } = reading;
+  const speeds = SPEEDS.includes(speed) ? SPEEDS : [...SPEEDS, speed];
   const day = istDay(nowMs);
   return (
     <>
@@ -132,10 +123,16 @@ export function ClockControls() {
           <span class="dim">
             {day.slice(0, YEAR)}
             <span class={css.year}>{day.slice(YEAR)}</span>
-          </span>{' '}
-          <span class={state === 'running' ? 'unseen' : 'dim'}>{state}</span>
+          </span>
+          {live.away.value !== null && <span class="dim"> last known</span>}
         </span>
         <span class={css.moves}>
+          <Choice
+            label="Speed of the clock"
+            value={String(speed)}
+            options={speeds.map((one) => [String(one), speedText(one)])}
+            onChoose={(chosen) => setSpeed(live, Number(chosen))}
+          />
           {MOVES.map(([name, to]) => (
             <Button key={name} isBusy={isBusy} act={() => move(to)}>
               {name}

@@ -1,35 +1,45 @@
-import { perform, type Effects, type Said } from '../store/current-world.ts';
+import type { RuleResponse } from '../../contract/control-responses.ts';
+import { perform } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { inTime } from '../store/world-pages.ts';
 import type { NamedRule } from './failure-kinds.ts';
-
-/** What an action that changes rules does, besides what it says. */
-export const RULE_EFFECTS: Effects = { causes: ['scenario'], undo: true };
 
 let latest: Promise<void> = Promise.resolve(); // one change after another, since a new rule is named after those that are there
 
 /** Makes these calls one after another, with a message that says how it ended. */
 export function changeRules(live: LiveWorld, calls: readonly (() => Promise<unknown>)[], text: string): void {
-  const act = async (): Promise<Said> => {
+  const act = async (): Promise<string> => {
     for (const call of calls) await call();
-    return { text, actions: calls.length };
+    return text;
   };
-  latest = latest.then(() => perform(live, () => inTime(act()), RULE_EFFECTS)); // the others do not wait for one without a response
+  latest = latest.then(() => perform(live, () => inTime(act()), ['scenario'])); // the others do not wait for one without a response
 }
 
-/** Puts a rule before all others, with a number after its name if the world has a rule of that name. */
-export function orderRule(live: LiveWorld, rule: NamedRule, text: string): void {
+/** Puts a rule behind the other overrides, with a number after its name if the world has a rule of that name. */
+export function orderRule(live: LiveWorld, rule: NamedRule): void {
   const order = async (): Promise<unknown> => {
     const taken = new Set((await live.world.rules('world')).map(({ name }) => name));
     let { name } = rule;
     for (let nth = 2; taken.has(name); nth += 1) name = `${rule.name}-${nth}`;
-    return live.world.rule({ ...rule, name });
+    return live.world.rule({ ...rule, name }, { last: true });
   };
-  changeRules(live, [order], `Added: ${text}.`);
+  changeRules(live, [order], `Added: ${rule.description}.`);
 }
 
-export const removeRule = (live: LiveWorld, name: string): void =>
-  changeRules(live, [() => live.world.removeRule(name)], `${name} is removed.`);
+/** Removes overrides. */
+export const removeRules = (live: LiveWorld, rules: readonly RuleResponse[], text: string): void =>
+  changeRules(
+    live,
+    rules.map(
+      ({ name }) =>
+        () =>
+          live.world.removeRule(name),
+    ),
+    text,
+  );
+
+export const removeRule = (live: LiveWorld, rule: RuleResponse): void =>
+  removeRules(live, [rule], `${rule.name} is removed.`);
 
 /** Uses a scenario for this world. That of the server is followed, not chosen: then the world changes with it. */
 export function chooseScenario(live: LiveWorld, name: string): void {

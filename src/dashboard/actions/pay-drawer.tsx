@@ -4,46 +4,34 @@ import { hide } from '../shell/overlay.ts';
 import { useLive } from '../store/current-world.ts';
 import { Button, submits } from '../ui/button.tsx';
 import { Choice, named } from '../ui/choice.tsx';
-import { rupees } from '../../contract/words.ts';
-import { noAmountText, parseAmount, readable } from '../ui/formats.ts';
-import { ExplainPanel } from './explain-panel.tsx';
+import { rupees, writtenInr } from '../../contract/words.ts';
+import { noAmountText, readable } from '../ui/formats.ts';
 import { PayoutCurl } from './payout-curl.tsx';
 import { MAGIC_KINDS, magicBeneficiaries } from './failure-kinds.ts';
 import { freshReference, MODES, pay, SAMPLE_PAYOUT, type Outcome } from './sending.ts';
-import css from './control-bar.module.css';
-
-/** The message of each field that the sandbox refused, unless the dialect of the world has no list of them. */
-function fieldErrors(body: unknown): Readonly<Record<string, string>> {
-  const { errors } = Object(body) as { readonly errors?: unknown };
-  const listed = Array.isArray(errors) ? (errors as readonly unknown[]) : [];
-  const fields = listed.map(
-    (error) => Object(error) as { readonly field?: unknown; readonly message?: unknown },
-  );
-  return Object.fromEntries(fields.map(({ field, message }) => [String(field), String(message)]));
-}
+import css from './actions.module.css';
 
 const LABELS = {
   amount: 'Amount, ₹',
   beneficiary_account: 'Account or UPI ID',
   beneficiary_name: 'Beneficiary',
-  client_ref_id: 'Reference',
+  client_ref_id: 'Reference (empty: a new one)',
   beneficiary_ifsc: 'IFSC',
   remarks: 'Remarks',
 } as const;
 type FieldName = keyof typeof LABELS;
 
-/** The fields that are folded away, unless one of them was refused. */
+/** The fields that are folded away. */
 const FOLDED = ['client_ref_id', 'beneficiary_ifsc', 'remarks'] as const;
 
 /** What the form had when it was closed. */
-let kept = { ...SAMPLE_PAYOUT, client_ref_id: freshReference(), amount: '1,500.50', remarks: '' };
+let kept = { ...SAMPLE_PAYOUT, client_ref_id: '', amount: '1,500.50', remarks: '' };
 
 /** Makes a payout from the page, and shows the request and the response. */
 export function PayDrawer() {
   const live = useLive();
   const [form, setForm] = useState(kept);
-  const [isUnfolded, setUnfolded] = useState(false);
-  const [isNewEachTime, setNewEachTime] = useState(true);
+  const [fresh, setFresh] = useState(freshReference);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const [waiting, setWaiting] = useState<AbortController | null>(null);
   const first = useRef<HTMLFormElement>(null);
@@ -52,9 +40,10 @@ export function PayDrawer() {
   useEffect(() => () => waiting?.abort(), [waiting]);
 
   const magic = magicBeneficiaries(live.scenario.value);
-  const amount = parseAmount(form.amount);
-  const { remarks, ...fields } = form;
+  const amount = writtenInr(form.amount);
+  const { remarks, client_ref_id: reference, ...fields } = form;
   const payout: InitiateRequest = {
+    client_ref_id: reference || fresh,
     ...fields,
     amount: amount ?? 0,
     ...(remarks === '' ? {} : { remarks }),
@@ -64,22 +53,17 @@ export function PayDrawer() {
     setOutcome(null);
   };
   const isMagic = magic.some(({ account }) => account === form.beneficiary_account);
-  const refused = fieldErrors(outcome?.body);
-  const invalid = amount === null ? { ...refused, amount: noAmountText(form.amount) } : refused;
-
   const send = async (): Promise<void> => {
     const leaving = new AbortController();
     setWaiting(leaving);
     setOutcome(null);
-    const answered = await pay(live.world, payout, leaving.signal);
-    setOutcome(answered);
+    setOutcome(await pay(live.world, payout, leaving.signal));
+    setFresh(freshReference());
     setWaiting(null);
-    const isRefused = fieldErrors(answered.body)['client_ref_id'] !== undefined;
-    if (isNewEachTime && !isRefused) setForm((now) => ({ ...now, client_ref_id: freshReference() }));
   };
 
   const submit = (): void => {
-    if (waiting === null && amount !== null) void send();
+    if (waiting === null && amount !== undefined) void send();
   };
 
   const text = (name: FieldName) => (
@@ -91,11 +75,12 @@ export function PayDrawer() {
         spellcheck={false}
         inputMode={name === 'amount' ? 'decimal' : 'text'}
         value={form[name]}
-        aria-invalid={invalid[name] !== undefined}
+        aria-invalid={name === 'amount' && amount === undefined}
         onInput={(event) => change({ [name]: event.currentTarget.value })}
       />
-      {invalid[name] !== undefined && <span class="field-error">{invalid[name]}</span>}
-      {name === 'amount' && amount !== null && <span class="dim">{rupees(amount)}</span>}
+      {name === 'amount' && (
+        <span class="dim">{amount === undefined ? noAmountText(form.amount) : rupees(amount)}</span>
+      )}
     </label>
   );
 
@@ -121,9 +106,9 @@ export function PayDrawer() {
               <optgroup key={kind} label={kind}>
                 {magic
                   .filter((one) => one.kind === kind)
-                  .map(({ id, account, description }) => (
+                  .map(({ id, account, text: what }) => (
                     <option key={id} value={account}>
-                      {description} ({account})
+                      {what} ({account})
                     </option>
                   ))}
               </optgroup>
@@ -141,30 +126,16 @@ export function PayDrawer() {
         </label>
         {text('beneficiary_account')}
         {text('beneficiary_name')}
-        <details
-          class="whole"
-          open={isUnfolded || FOLDED.some((name) => invalid[name] !== undefined)}
-          onToggle={(event) => setUnfolded(event.currentTarget.open)}
-        >
+        <details class="whole">
           <summary>Reference, IFSC, remarks</summary>
-          <div class={css.form}>
-            {FOLDED.map((name) => text(name))}
-            <label class="check buttons">
-              <input
-                type="checkbox"
-                checked={isNewEachTime}
-                onChange={(event) => setNewEachTime(event.currentTarget.checked)}
-              />
-              A new reference each time
-            </label>
-          </div>
+          <div class={css.form}>{FOLDED.map((name) => text(name))}</div>
         </details>
         <div class="buttons whole">
           <Button
             isSubmit
             kind="primary"
             isBusy={waiting !== null}
-            off={amount === null ? 'The amount is not clear' : null}
+            off={amount === undefined ? 'The amount is not clear' : null}
           >
             {waiting === null ? 'Send payout' : 'Waiting for a response'}
           </Button>
@@ -187,7 +158,6 @@ export function PayDrawer() {
         </div>
       )}
       <p class="note">Findings leave out what this form sends: it is not your client.</p>
-      <ExplainPanel payout={payout} />
       <details>
         <summary>As a curl command</summary>
         <PayoutCurl payout={payout} />

@@ -1,9 +1,5 @@
-import type { Effects } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { rupees } from '../../contract/words.ts';
-
-/** What an action that credits or debits does, besides what it says. */
-export const MONEY_EFFECTS: Effects = { causes: ['wallet'], undo: true };
 
 /** Credits or debits the world. @returns what it did */
 export async function moveMoney(live: LiveWorld, what: 'credit' | 'debit', amount: number): Promise<string> {

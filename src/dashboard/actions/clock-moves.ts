@@ -1,11 +1,8 @@
 import type { AdvanceRequest } from '../../contract/control.ts';
-import { perform, type Effects } from '../store/current-world.ts';
+import { perform } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { counted, grouped } from '../../contract/words.ts';
 import { istMoment } from '../ui/formats.ts';
-
-/** What an action that moves the clock does, besides what it says. */
-export const CLOCK_EFFECTS: Effects = { causes: ['clock'], undo: true };
 
 const FEW = 3;
 
@@ -19,28 +16,18 @@ export async function advance(live: LiveWorld, move: string | AdvanceRequest): P
   return `It is ${istMoment(now)}: ${what}.`;
 }
 
-/** How many times as fast as real time a clock can be chosen to run. */
-export const SPEEDS = [60, 3600, 86_400];
+/** How a clock can be chosen to run: how many times as fast as real time. */
+export const SPEEDS = [0, 1, 60, 3600, 86_400];
+
+export const speedText = (speed: number): string =>
+  speed === 0 ? 'frozen' : speed === 1 ? 'real time' : `${grouped(speed)}×`;
 
 export const setSpeed = (live: LiveWorld, speed: number): void =>
-  void perform(
-    live,
-    async () => {
-      await live.world.clock.speed(speed);
-      return `The clock runs ${grouped(speed)} times as fast.`;
-    },
-    CLOCK_EFFECTS,
-  );
+  void perform(live, async () => {
+    await live.world.clock.speed(speed);
+    return speed === 0 ? 'The clock is frozen.' : `The clock runs: ${speedText(speed)}.`;
+  }, ['clock']);
 
 /** Freezes a running clock, and lets a frozen one run. */
 export const toggleClock = (live: LiveWorld): void =>
-  void perform(
-    live,
-    async () => {
-      const { clock } = live.world;
-      const isFrozen = live.clock.value?.frozen === true;
-      await (isFrozen ? clock.resume() : clock.freeze());
-      return isFrozen ? 'The clock runs.' : 'The clock is frozen.';
-    },
-    CLOCK_EFFECTS,
-  );
+  setSpeed(live, live.clock.value?.frozen === true ? 1 : 0);
