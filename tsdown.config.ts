@@ -1,5 +1,7 @@
+import { resolve } from 'node:path';
 import { defineConfig, type UserConfig } from 'tsdown';
 import { asciiOnly } from './build/ascii-only.ts';
+import * as ownGlobals from './build/own-globals.ts';
 import { licenses } from './build/licenses.ts';
 import { plainExports } from './build/plain-exports.ts';
 import { yamlModules } from './build/yaml-modules.ts';
@@ -15,10 +17,19 @@ Object.assign(console, {
 /** In `dist` without tsdown: what vite puts into the dashboard. */
 const BUNDLED_ELSEWHERE = ['@preact/signals', '@preact/signals-core', 'preact'];
 
+/** Puts Node's own globals in the place of those that tests replace. */
+const inject = Object.fromEntries(
+  Object.keys(ownGlobals).map((name) => [
+    name === 'nextTick' ? 'process.nextTick' : name,
+    [resolve('build/own-globals.ts'), name] as [string, string],
+  ]),
+);
+
 const common = {
   platform: 'node',
   target: 'node20.19',
   minify: { mangle: false, compress: true, codegen: { removeWhitespace: false } }, // a stack trace can be read
+  inputOptions: { transform: { inject } },
   outputOptions: { comments: { jsdoc: false } }, // in the types they stay
   failOnWarn: false, // it warns of CommonJS, which is meant here; in CI that would end the build
   fixedExtension: false, // `index.js` is ESM, as package.json says

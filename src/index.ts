@@ -1,4 +1,5 @@
 import { JOIN_VARIABLE, joinSandbox, type JoinedSandbox } from './client/joined-sandbox.ts';
+import { sendOverHttp } from './client/http-client.ts';
 import { sandboxAt, type Sandbox } from './client/sandbox.ts';
 import type { World } from './client/controlled-world.ts';
 import type { HuntResult, Progress } from './trials/hunt/hunt.ts';
@@ -28,16 +29,16 @@ export async function startSandbox(options: SettingsInput = {}): Promise<Sandbox
   const settings = readOptions({ port: 0, logLevel: 'silent', ...options });
   const address = process.env[JOIN_VARIABLE];
   if (!address) return startHere(settings);
-  return sandboxOf(await joinSandbox(address, options, process.cwd()));
+  return sandboxOf(await joinSandbox(sendOverHttp, address, options, process.cwd()));
 }
 
-function sandboxOf({ url, adminToken, close }: JoinedSandbox): Sandbox {
+function sandboxOf({ close, ...server }: JoinedSandbox): Sandbox {
   let worldsMade = 0;
   const freshKey = (): string => {
     worldsMade += 1; // the same keys in every run, so that the same requests get the same ids
     return `sk_test_world_${worldsMade}`;
   };
-  return sandboxAt({ url, adminToken }, freshKey, close);
+  return sandboxAt(server, freshKey, close);
 }
 
 export interface HuntOptions extends HuntSettingsInput {
@@ -96,7 +97,7 @@ export async function hunt({ run, sandbox: options, onRun, ...given }: HuntOptio
 export { HuntError } from './trials/hunt/options.ts';
 export type { HuntFinding, HuntResult, Progress as HuntProgress } from './trials/hunt/hunt.ts';
 export type { FieldError as SandboxFieldError } from './contract/errors.ts';
-export { NoSandboxError, SandboxError } from './client/control-client.ts';
+export { NoSandboxError, SandboxError, type ResponseHeaders } from './client/control-client.ts';
 export type { EventsOptions, WorldEvent, WorldEvents } from './client/event-stream.ts';
 export { connectSandbox, type ConnectOptions, type Sandbox, type WorldOptions } from './client/sandbox.ts';
 export {

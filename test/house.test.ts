@@ -116,7 +116,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['node:module'],
   'index.ts': ['pino'],
   'settings.ts': ['zod'],
-  client: ['eventsource-parser'],
+  client: ['eventsource-parser', 'node:http', 'node:https', 'node:net', 'node:url'],
   trials: ['zod', 'yaml'],
   dashboard: ['preact', 'preact/hooks', '@preact/signals'],
 };
@@ -204,14 +204,14 @@ test('only platform/system-clock.ts and the dashboard read the system clock', ()
   expect(linesWith(CLOCK, others)).toEqual([]);
 });
 
-test('only the platform, the command line, the dashboard and the watcher of scenario files set timers', () => {
-  const mayWait = new Set(['platform', 'cli', 'dashboard']);
-  const others = files.filter(({ name, layer }) => !mayWait.has(layer) && name !== WATCHES_FILES);
+test('only the platform, the command line, the dashboard, waits of the library and the watcher of files set timers', () => {
+  const mayWait = new Set(['platform', 'cli', 'dashboard', WATCHES_FILES, 'client/payout-wait.ts']);
+  const others = files.filter(({ name, layer }) => !mayWait.has(layer) && !mayWait.has(name));
   expect(linesWith(TIMER, others)).toEqual([]);
 });
 
 test('only secrets, the names of servers and the keys that a client generates are random', () => {
-  const mayDraw = new Set(['app.ts', 'cli/join-point.ts', 'client/sandbox.ts']);
+  const mayDraw = new Set(['app.ts', 'cli/join-point.ts', 'client/sandbox.ts', 'platform/self-signed.ts']);
   const others = files.filter(({ name }) => !mayDraw.has(name));
   expect(linesWith(RANDOMNESS, others)).toEqual([]);
 });

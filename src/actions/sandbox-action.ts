@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ControlClient, NoSandboxError, SandboxError } from '../client/control-client.ts';
 import type { Sandbox } from '../client/sandbox.ts';
 import type { World } from '../client/controlled-world.ts';
+import { sendOverHttp } from '../client/http-client.ts';
 import { parseShape, pathText } from '../contract/shape-issues.ts';
 import type { Paint } from '../referee/reports/summary.ts';
 import { SettingsError } from '../settings.ts';
@@ -119,7 +120,7 @@ export function action<Input extends z.ZodRawShape, Result>({
         z.output<z.ZodObject<typeof COMMON.world>>
       >;
       const world = actor.world(key);
-      const control = new ControlClient(world.url, world.apiKey);
+      const control = new ControlClient(sendOverHttp, world.url, world.apiKey);
       const session = { ...actor, world, control, keyText: actor.keyText(key), nameOf };
       const input = own as z.output<z.ZodObject<Input>>;
       const result = await run(input, session);

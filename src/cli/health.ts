@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { reasonOf, textOf } from '../client/control-client.ts';
+import { checkSandbox, NoSandboxError, reasonOf, textOf } from '../client/control-client.ts';
+import { sendOverHttp } from '../client/http-client.ts';
 import { stopwatchMs } from '../platform/system-clock.ts';
 import { SETTINGS, SettingsError, type Settings } from '../settings.ts';
 import { complain, EXIT_FAILED, EXIT_OK, say } from './output.ts';
@@ -29,10 +30,11 @@ export function checkElsewhere(url: string, settingFlags: Readonly<Record<string
 const PATIENCE_MS = 3000;
 const AGAIN_MS = 100;
 
-export function addressOf({ host, port }: Pick<Settings, 'host' | 'port'>): string {
+export function addressOf({ host, port, tls, tlsCert }: Settings): string {
   // a sandbox that listens on every address is reached on that of the loopback
   const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
+  const scheme = (tls ?? tlsCert) === undefined ? 'http' : 'https';
+  return `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
 const NO_STORE = 'its store is unavailable';
@@ -40,11 +42,13 @@ const NO_STORE = 'its store is unavailable';
 /** Why a sandbox is not ready; null when it is. */
 async function notReady(url: string): Promise<string | null> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    const response = await sendOverHttp(url, { method: 'GET', signal: AbortSignal.timeout(PATIENCE_MS) });
+    checkSandbox(response);
     const isStoreAway = (await textOf(response, 1)).includes('"store_unavailable"');
-    if (response.ok) return isStoreAway ? NO_STORE : null;
+    if (response.status === 200) return isStoreAway ? NO_STORE : null;
     return isStoreAway ? 'it has not reached its store yet' : `it returns ${response.status}`;
   } catch (error) {
+    if (error instanceof NoSandboxError) return error.message;
     return (error as Error).name === 'TimeoutError' ? 'no response' : reasonOf(error);
   }
 }

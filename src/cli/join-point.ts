@@ -7,6 +7,7 @@ import { json, text } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { ControlClient } from '../client/control-client.ts';
+import { sendOverHttp } from '../client/http-client.ts';
 import { JOIN_VARIABLE, MISREPORTED } from '../client/joined-sandbox.ts';
 import type { ConductReports, RefereeSettingsInput } from '../contract/conduct.ts';
 import { evidenceOf } from '../http/control/referee-routes.ts';
@@ -91,8 +92,13 @@ export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T
     const id = (started += 1);
     const server = await startOwnServer(settings, rules.log, rules.wallClock);
     servers.set(id, server);
-    await rules.prepare?.(server);
-    return { id, url: server.url, adminToken: server.adminToken };
+    await rules.prepare?.(server).catch(async (error: unknown) => {
+      servers.delete(id);
+      await server.close();
+      throw error;
+    });
+    const { url, adminToken, certificate } = server;
+    return { id, url, adminToken, certificate };
   };
   const stop = async (id: number): Promise<void> => {
     const server = servers.get(id);
@@ -164,9 +170,10 @@ export const openJudged = (
   openJoinPoint({
     ...rules,
     opensOuter: true,
-    prepare: ({ url, adminToken }) => new ControlClient(url, adminToken).put('/worlds/referee', conduct),
+    prepare: ({ url, adminToken }) =>
+      new ControlClient(sendOverHttp, url, adminToken).put('/worlds/referee', conduct),
     async collect(server) {
-      const control = new ControlClient(server.url, server.adminToken);
+      const control = new ControlClient(sendOverHttp, server.url, server.adminToken);
       const { worlds } = await control.get<ConductReports>('/worlds/referee', { ended: true });
       return { reports: worlds, evidence: await joinedWorlds(server, rules.wallClock) };
     },

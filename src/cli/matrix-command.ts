@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { World } from '../client/controlled-world.ts';
+import { sendOverHttp } from '../client/http-client.ts';
 import { ExpectedPayout, type RefereeSettingsInput } from '../contract/conduct.ts';
 import type { ScenarioInput } from '../contract/control.ts';
 import type { Dialect } from '../contract/dialect.ts';
@@ -198,7 +199,7 @@ export async function runInSandbox(
     },
     conduct,
   );
-  const world = new World(join.url!, 'sk_test_matrix');
+  const world = new World(sendOverHttp, join.url!, 'sk_test_matrix');
   const { sandboxes, ...done } = await runClient(client, world, limitMs, stop, systemTime, join);
   return {
     ...done,

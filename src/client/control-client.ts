@@ -1,4 +1,5 @@
 import type { FieldError } from '../contract/errors.ts';
+import { SANDBOX_HEADER } from '../contract/words.ts';
 
 /** An error of the control API. The message says what would have been valid. */
 export class SandboxError extends Error {
@@ -17,29 +18,77 @@ export class SandboxError extends Error {
   }
 }
 
-/** Nothing answers at the address of the sandbox. */
+/** Nothing, or something else, responds at the address of the sandbox. */
 export class NoSandboxError extends Error {
   override readonly name = 'NoSandboxError';
-
-  constructor(url: string, cause: unknown) {
-    super(`no sandbox responds at ${url} (${reasonOf(cause)})`, { cause });
-  }
 }
 
-/** Why `fetch` failed: a code such as ECONNREFUSED, which it hides in the cause of its error. */
+/** Why a request failed: a code such as ECONNREFUSED, which `fetch` hides in the cause of its error. */
 export function reasonOf(error: unknown): string {
-  const { cause, message } = error as Error;
-  const { code, message: innermost } = (cause ?? {}) as { readonly code?: string; readonly message?: string };
-  return code ?? innermost ?? message;
+  const { cause = error } = error as Error;
+  const { code, message } = cause as { readonly code?: string; readonly message?: string };
+  return code ?? message ?? String(error);
 }
 
-type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+/** The headers of a response by their names, in any case. Several of one name are joined by a comma. */
+export interface ResponseHeaders extends Iterable<[name: string, value: string]> {
+  get(name: string): string | null;
+  has(name: string): boolean;
+}
+
+/** A response whose body is not read yet. */
+export interface HttpResponse {
+  readonly url: string;
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  /** Leaving the loop over it ends the connection. */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Ends the connection of a response that is not read to its end. */
+  readonly cancel: () => void;
+}
+
+/** Sends an HTTP request. Rejects if no response comes, and with the reason of the signal. */
+export type Send = (
+  url: string,
+  request: {
+    readonly method: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: string;
+    readonly signal?: AbortSignal;
+  },
+) => Promise<HttpResponse>;
+
+/** A response of the service, as a client would have got it. */
+export interface ServiceResponse {
+  /** null if the response has none. */
+  readonly client_ref_id: string | null;
+  /** null if the response has none. */
+  readonly txn_id: string | null;
+  /** HTTP status. */
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  /** The body as JSON; as text if it is not JSON. */
+  readonly body: unknown;
+}
+
+export interface ServiceCallInit {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+interface ServiceCall extends ServiceCallInit {
+  readonly path: string;
+  /** Makes the call a POST. */
+  readonly body?: object;
+}
+
+type Query = Readonly<Record<string, string | number | boolean | Date | undefined>>;
 
 /** The query of a URL, without undefined parameters. */
-function queryText(query: Query): string {
+export function queryText(query: Query): string {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) given.set(name, String(value));
+    if (value !== undefined) given.set(name, value instanceof Date ? value.toISOString() : String(value));
   }
   const text = given.toString();
   return text === '' ? '' : `?${text}`;
@@ -64,28 +113,21 @@ export const LONGEST_MIB = 64;
 export const LONGEST_SNAPSHOT_MIB = 512;
 
 /** The body of a response as text. @throws Error for more than `mostMib`, of which no more is read */
-export async function textOf(response: Response, mostMib = LONGEST_MIB): Promise<string> {
-  const { body, headers, url } = response;
-  const most = mostMib * 1024 * 1024;
-  if (Number(headers.get('content-length') ?? Infinity) <= most) return response.text(); // it has no more than it says
-  const reader = body?.getReader(); // Safari has no `for await` over a stream
+export async function textOf({ body, url }: HttpResponse, mostMib = LONGEST_MIB): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;
-  for (;;) {
-    const { done = true, value } = (await reader?.read()) ?? {};
-    if (done) return text + decoder.decode();
-    bytes += value!.length;
-    if (bytes > most) {
-      await reader!.cancel();
+  for await (const piece of body) {
+    bytes += piece.length;
+    if (bytes > mostMib * 1024 * 1024)
       throw new Error(`${url} sends more than ${mostMib} MiB, which is not a response of a sandbox`);
-    }
-    text += decoder.decode(value, { stream: true });
+    text += decoder.decode(piece, { stream: true });
   }
+  return text + decoder.decode();
 }
 
 /** The value of a text; undefined if it is not JSON. */
-export function jsonIn(text: string): unknown {
+function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -93,19 +135,22 @@ export function jsonIn(text: string): unknown {
   }
 }
 
-/** The message for a response of a proxy or another server instead of a sandbox. */
-function foreignResponse({ status, headers, url }: Response): string {
+/** Refuses a response of anything but a sandbox: nothing that it says was done has been done. @throws NoSandboxError */
+export function checkSandbox({ status, headers, url, cancel }: HttpResponse): void {
+  if (headers.has(SANDBOX_HEADER)) return;
+  cancel();
   const type = headers.get('content-type')?.split(';', 1)[0] ?? 'no content type';
-  return `${url} returned ${status} (${type}), which is not a response of a sandbox: is there a proxy or another server?`;
+  throw new NoSandboxError(
+    `${url} returned ${status} (${type}), which is not a response of a sandbox: a proxy or another server responds there`,
+  );
 }
 
-async function refusalOf(response: Response, call: Error, base: string): Promise<SandboxError> {
-  const body = jsonIn(await textOf(response)) as Partial<SandboxError> | null | undefined;
-  const reason = typeof body?.message === 'string' ? body.message : foreignResponse(response);
+async function refusalOf(response: HttpResponse, call: Error, base: string): Promise<SandboxError> {
+  const { code, message: reason, errors } = JSON.parse(await textOf(response)) as SandboxError;
   // behind a proxy, an address may have a path: only the user knows whether this one is right
   const doubt = `. The request went to ${response.url}: is ${base} the address of the sandbox?`;
-  const message = body?.code === 'ROUTE_NOT_FOUND' ? reason + doubt : reason;
-  const refusal = new SandboxError(response.status, body?.code ?? 'UNKNOWN', message, body?.errors);
+  const message = code === 'ROUTE_NOT_FOUND' ? reason + doubt : reason;
+  const refusal = new SandboxError(response.status, code, message, errors);
   refusal.stack = `${refusal.name}: ${message}\n${callerFrames(call)}`;
   return refusal;
 }
@@ -127,7 +172,7 @@ const nameText = (name: string): string =>
  * The header for a token, as bytes and without control characters: fetch refuses others with an error that shows the token, and the
  * sandbox says what is wrong with it.
  */
-export const bearer = (token: string): string => {
+const bearer = (token: string): string => {
   const bytes = String.fromCharCode(...new TextEncoder().encode(token));
   return `Bearer ${bytes.replaceAll(/[^ -~\u0080-\u00ff]/g, '\u00ff')}`;
 };
@@ -137,19 +182,20 @@ export class ControlClient {
   readonly url: string;
   /** The numbers of the latest control actions of this client that can be undone, the newest last. */
   actions: readonly number[] = [];
-  readonly #headers: Readonly<Record<string, string>>;
+  readonly send: Send;
+  readonly #authorization: string;
+  readonly #name: string;
 
   /**
+   * @param send of Node.js or of a browser
    * @param url the address of the sandbox: `http://127.0.0.1:3000`
    * @param worldName a name for the world of the key, sent with every call: a reset, a restore or another server needs no care
    */
-  constructor(url: string, token: string, worldName = '') {
+  constructor(send: Send, url: string, token: string, worldName = '') {
+    this.send = send;
     this.url = url.replace(/\/+$/, '');
-    const name = nameText(worldName);
-    this.#headers = {
-      authorization: bearer(token),
-      ...(name !== '' && { 'x-sandbox-world-name': name }),
-    };
+    this.#authorization = bearer(token);
+    this.#name = nameText(worldName);
   }
 
   get<T>(path: string, query: Query = {}): Promise<T> {
@@ -193,29 +239,65 @@ export class ControlClient {
       readonly body?: string;
       readonly signal?: AbortSignal;
     } = {},
-  ): Promise<Response> {
+  ): Promise<HttpResponse> {
     const call = new Error(''); // the stack of a later error would begin here; its text is made only for a refusal
-    const headers = { ...this.#headers, ...init.headers };
-    let response: Response;
+    const headers = {
+      authorization: this.#authorization,
+      ...(this.#name !== '' && { 'x-sandbox-world-name': this.#name }),
+      ...init.headers,
+    };
+    let response: HttpResponse;
     try {
-      response = await fetch(`${this.url}/_sandbox${path}`, { ...init, method, headers });
-    } catch (error) {
-      if (init.signal?.aborted) throw error;
-      throw new NoSandboxError(this.url, error);
+      response = await this.send(`${this.url}/_sandbox${path}`, { ...init, method, headers });
+    } catch (cause) {
+      if (init.signal?.aborted) throw cause;
+      throw new NoSandboxError(`no sandbox responds at ${this.url} (${reasonOf(cause)})`, { cause });
     }
-    if (!response.ok) throw await refusalOf(response, call, this.url);
+    checkSandbox(response);
+    if (response.status >= 400) throw await refusalOf(response, call, this.url);
     const action = response.headers.get('x-sandbox-action');
     if (action !== null) this.actions = [...this.actions.slice(1 - MOST_UNDONE), Number(action)];
     return response;
   }
 
+  /** Calls a route of the service. @throws TypeError, as `fetch` does, if a fault breaks the connection */
+  async service({ path, body: sent, headers: own, ...init }: ServiceCall): Promise<ServiceResponse> {
+    let response: HttpResponse;
+    let text: string;
+    try {
+      response = await this.send(this.url + path, {
+        ...init,
+        method: sent === undefined ? 'GET' : 'POST',
+        headers: {
+          authorization: this.#authorization,
+          ...(sent !== undefined && { 'content-type': 'application/json' }),
+          ...own,
+        },
+        ...(sent !== undefined && { body: JSON.stringify(sent) }),
+      });
+      text = await textOf(response);
+    } catch (cause) {
+      if (init.signal?.aborted) throw cause;
+      throw new TypeError(`the connection broke before the response (${reasonOf(cause)})`, { cause });
+    }
+    const { status, headers } = response;
+    const value = jsonIn(text);
+    const body = value === undefined ? text : value; // text if a rule made it, such as the page of a gateway
+    const { data } = (body ?? {}) as {
+      readonly data?: Partial<Pick<ServiceResponse, 'client_ref_id' | 'txn_id'>>;
+    };
+    return {
+      client_ref_id: data?.client_ref_id ?? null,
+      txn_id: data?.txn_id ?? null,
+      status,
+      headers,
+      body,
+    };
+  }
+
   async #json<T>(method: string, path: string, body?: unknown): Promise<T> {
     const json = { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
     const response = await this.open(method, path, body === undefined ? {} : json);
-    const answer = jsonIn(await textOf(response));
-    if (answer === undefined) {
-      throw new SandboxError(response.status, 'UNKNOWN', foreignResponse(response));
-    }
-    return answer as T;
+    return JSON.parse(await textOf(response)) as T;
   }
 }

@@ -32,14 +32,16 @@ import type {
 import type { InitiateRequest } from '../contract/service.ts';
 import { rupees } from '../contract/words.ts';
 import {
-  bearer,
   callerFrames,
   ControlClient,
-  jsonIn,
   LONGEST_PAGE,
   LONGEST_SNAPSHOT_MIB,
+  queryText,
   SandboxError,
   textOf,
+  type Send,
+  type ServiceCallInit,
+  type ServiceResponse,
 } from './control-client.ts';
 import {
   checkReference,
@@ -59,55 +61,6 @@ export type UndoOptions = NonNullable<UndoRequest>;
 
 /** A payout to make. Fields that are not given have the values of a valid IMPS payout of ₹1,000. */
 export type PayoutInput = Partial<Readonly<InitiateRequest>>;
-
-/** A response of the service, as a client would have got it. */
-export interface ServiceResponse {
-  /** null if the response has none. */
-  readonly client_ref_id: string | null;
-  /** null if the response has none. */
-  readonly txn_id: string | null;
-  /** HTTP status. */
-  readonly status: number;
-  readonly headers: Headers;
-  /** The body as JSON; as text if it is not JSON. */
-  readonly body: unknown;
-}
-
-export interface ServiceCallInit {
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal;
-}
-
-interface ServiceCall extends ServiceCallInit {
-  readonly path: string;
-  /** Makes the call a POST. */
-  readonly body?: object;
-}
-
-/** Calls a route of the service with the key of a world. If a fault breaks the connection, it rejects as `fetch` does. */
-export async function callService(
-  { url, apiKey }: { readonly url: string; readonly apiKey: string },
-  { path, body: sent, headers: own, ...init }: ServiceCall,
-): Promise<ServiceResponse> {
-  const response = await fetch(url + path, {
-    ...init,
-    method: sent === undefined ? 'GET' : 'POST',
-    headers: {
-      authorization: bearer(apiKey),
-      ...(sent !== undefined && { 'content-type': 'application/json' }),
-      ...own,
-    },
-    ...(sent !== undefined && { body: JSON.stringify(sent) }),
-  });
-  const { status, headers } = response;
-  const text = await textOf(response);
-  const value = jsonIn(text);
-  const body = value === undefined ? text : value; // text if a rule made it, such as the page of a gateway
-  const { data } = (body ?? {}) as {
-    readonly data?: Partial<Pick<ServiceResponse, 'client_ref_id' | 'txn_id'>>;
-  };
-  return { client_ref_id: data?.client_ref_id ?? null, txn_id: data?.txn_id ?? null, status, headers, body };
-}
 
 /** The response to a payout, as a client would have got it. */
 export interface PayResponse extends ServiceResponse {
@@ -163,6 +116,14 @@ export interface HeldOptions {
 /** The most severe first. */
 export const SEVERITIES = ['error', 'warning', 'notice'] as const satisfies readonly Severity[];
 
+/** How far to move a clock. */
+export type ClockMove = string | Date | AdvanceRequest | { readonly to: Date };
+
+/** What to verify. Counts have the names of the control API, or those of the methods of `expect`. */
+export type Verification = Omit<VerifyRequest, 'count'> & {
+  readonly count?: VerifyRequest['count'] & { readonly atLeast?: number; readonly atMost?: number };
+};
+
 /** The clock of one world. It never goes backwards. */
 export class WorldClock {
   readonly #control: ControlClient;
@@ -199,14 +160,15 @@ export class WorldClock {
   /**
    * Moves the clock forward, and resolves when all steps that are due by then are applied.
    *
-   * @param move a duration (`'90s'`, `'2h'`, `'3d'`), a time (`'2026-12-01 10:00'` in IST, or with an offset), `'idle'` until nothing is
-   *   scheduled, or `{ by }`, `{ to }`, `{ until: 'idle' }`
+   * @param move a duration (`'90s'`, `'2h'`, `'3d'`), a time (a Date, or `'2026-12-01 10:00'` in IST, or with an offset), `'idle'` until
+   *   nothing is scheduled, or `{ by }`, `{ to }`, `{ until: 'idle' }`
    * @returns the new time, and the steps that were applied, in order
    */
-  advance(move: string | AdvanceRequest): Promise<AdvanceResponse> {
+  advance(move: ClockMove): Promise<AdvanceResponse> {
     const bodyOf = (text: string): AdvanceRequest =>
       text === 'idle' ? { until: text } : /^\d{4}-/.test(text) ? { to: text } : { by: text };
-    return this.#control.post('/clock/advance', typeof move === 'string' ? bodyOf(move) : move);
+    const body = typeof move === 'string' ? bodyOf(move) : move instanceof Date ? { to: move } : move;
+    return this.#control.post('/clock/advance', body); // as JSON, a Date is ISO 8601
   }
 }
 
@@ -224,10 +186,10 @@ export class World implements AsyncDisposable {
   #lastNumber: number | undefined;
 
   /** @param drop drops a world by its id; undefined without the admin token */
-  constructor(url: string, apiKey: string, name?: string, drop?: (id: string) => Promise<void>) {
+  constructor(send: Send, url: string, apiKey: string, name?: string, drop?: (id: string) => Promise<void>) {
     this.apiKey = apiKey;
     this.#drop = drop;
-    this.#control = new ControlClient(url, apiKey, name);
+    this.#control = new ControlClient(send, url, apiKey, name);
     this.url = this.#control.url;
     this.clock = new WorldClock(this.#control);
   }
@@ -301,10 +263,15 @@ export class World implements AsyncDisposable {
   /**
    * Chooses a scenario: a name, a document, or null for the active scenario of the server. Overrides stay. The opening
    * balance of the scenario applies only if nothing has happened to the wallet.
+   *
+   * @param name of a document: letters, digits, dots, hyphens and underscores, at most 64 characters; `inline` by default
    */
-  use(scenario: string | ScenarioInput | null): Promise<ScenarioResponse> {
+  use(
+    scenario: string | ScenarioInput | null,
+    { name }: { readonly name?: string } = {},
+  ): Promise<ScenarioResponse> {
     const isName = typeof scenario === 'string' || scenario === null;
-    return this.#control.put('/scenario', isName ? { use: scenario } : scenario);
+    return this.#control.put(`/scenario${queryText({ name })}`, isName ? { use: scenario } : scenario);
   }
 
   /**
@@ -339,10 +306,12 @@ export class World implements AsyncDisposable {
 
   /** The requests to this world, oldest first. */
   async requests(
-    query: Omit<RequestsQuery, 'order' | 'limit' | 'format'> = {},
+    query: Omit<RequestsQuery, 'order' | 'limit' | 'format' | 'since'> & {
+      readonly since?: RequestsQuery['since'] | Date;
+    } = {},
   ): Promise<readonly JournalEntry[]> {
     const known: JournalEntry[] = [];
-    for (let since = query.since; ; since = known.at(-1)!.id) {
+    for (let { since } = query; ; since = known.at(-1)!.id) {
       const { requests } = await this.#control.get<RequestsResponse>('/requests', {
         ...query,
         since,
@@ -366,8 +335,10 @@ export class World implements AsyncDisposable {
   }
 
   /** Checks the journal against an expectation: a count of requests that match, or a sequence. */
-  verify(expected: VerifyRequest): Promise<VerifyResponse> {
-    return this.#control.post('/requests/verify', expected);
+  verify({ count, ...expected }: Verification): Promise<VerifyResponse> {
+    const { atLeast: at_least, atMost: at_most, ...others } = count ?? {};
+    const counts = count && { count: { at_least, at_most, ...others } };
+    return this.#control.post('/requests/verify', { ...expected, ...counts });
   }
 
   /**
@@ -480,7 +451,7 @@ export class World implements AsyncDisposable {
 
   /**
    * Makes a payout, as a request of the service with the key of this world. Rules, limits and the journal treat it like any
-   * other. If a fault breaks the connection, it rejects as `fetch` does.
+   * other. If a fault breaks the connection, it rejects with a TypeError, as `fetch` does.
    *
    * @param payout fields that are not given are filled in; a reference is `payout-1`, `payout-2` …
    * @throws TypeError for a field that a payout does not have
@@ -489,7 +460,7 @@ export class World implements AsyncDisposable {
     checkPayout(payout);
     const client_ref_id = payout.client_ref_id ?? (await this.#newReference());
     const body = { ...SOME_PAYOUT, ...payout, client_ref_id };
-    return { ...(await callService(this, { ...init, path: '/payout/initiate', body })), client_ref_id };
+    return { ...(await this.#control.service({ ...init, path: '/payout/initiate', body })), client_ref_id };
   }
 
   /**
@@ -534,7 +505,7 @@ export class World implements AsyncDisposable {
       fault = `${what}, but the client reports that it was paid${why}`;
     }
     if (fault === undefined) return;
-    await shareMisreport(fault);
+    await shareMisreport(this.#control.send, fault);
     throw new ExpectationError(fault, frames);
   }
 

@@ -7,7 +7,7 @@ import type {
   WorldSums,
   HeldRequestResponse,
 } from '../contract/control-responses.ts';
-import { LONGEST_MIB, type ControlClient } from './control-client.ts';
+import { LONGEST_MIB, type ControlClient, type HttpResponse } from './control-client.ts';
 
 interface EventData {
   /** A request that ended, or that began to wait, and the payout that it is about as it then was; null for none. */
@@ -62,34 +62,28 @@ export interface WorldEvents extends AsyncGenerator<WorldEvent, void> {
  * missed.
  */
 export async function openEvents(
-  client: ControlClient,
+  client: Pick<ControlClient, 'open'>,
   { after, signal }: EventsOptions,
 ): Promise<WorldEvents> {
-  const leave = new AbortController();
-  const left = signal === undefined ? leave.signal : AbortSignal.any([leave.signal, signal]);
   const response = await client.open('GET', '/events', {
     headers: after === undefined ? {} : { 'last-event-id': after },
-    signal: left,
+    ...(signal !== undefined && { signal }),
   });
-  // locked at once: fetch cancels a body that is not read when its Response is garbage-collected
-  const events = readEvents(response.body!.getReader(), leave, left);
+  let isLeft = false;
+  const events = readEvents(response, () => isLeft || signal?.aborted === true);
   const end = events.return.bind(events);
   // return() does not run the finally block of a generator that has not started, and waits for one that is reading
   return Object.assign(events, {
     from: response.headers.get('last-event-id') ?? after,
     return(): ReturnType<typeof end> {
-      leave.abort();
+      isLeft = true;
+      response.cancel();
       return end();
     },
   });
 }
 
-/** Uses a reader, since Safari has no `for await` over a stream. */
-async function* readEvents(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  leave: AbortController,
-  left: AbortSignal,
-): AsyncGenerator<WorldEvent, void> {
+async function* readEvents({ body }: HttpResponse, isLeft: () => boolean): AsyncGenerator<WorldEvent, void> {
   const events: WorldEvent[] = [];
   const parser = createParser({
     maxBufferSize: LONGEST_MIB * 1024 * 1024,
@@ -102,15 +96,11 @@ async function* readEvents(
   });
   const decoder = new TextDecoder();
   try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      parser.feed(decoder.decode(value, { stream: true }));
+    for await (const piece of body) {
+      parser.feed(decoder.decode(piece, { stream: true }));
       yield* events.splice(0);
     }
   } catch (error) {
-    if (!left.aborted) throw error;
-  } finally {
-    leave.abort();
+    if (!isLeft()) throw error;
   }
 }

@@ -5,7 +5,6 @@ import { checkReference, type ExpectationError } from './expectation.ts';
 const DEFAULT_TIMEOUT_MS = 4000;
 /** How often it asks meanwhile. */
 const AGAIN_MS = 20;
-const { setTimeout: startTimer } = globalThis; // also for a test that fakes timers later
 
 export interface WaitOptions {
   /** How long to wait on a running clock, in wall time; 4,000 by default. A frozen clock is moved instead, without waiting. */
@@ -94,7 +93,7 @@ export async function waitForPayout(
   do {
     const reached = await look();
     if (reached !== null) return reached;
-    await new Promise((resolve) => void startTimer(resolve, AGAIN_MS));
+    await new Promise((resolve) => void setTimeout(resolve, AGAIN_MS));
   } while (!over.aborted);
   const when = `after ${timeoutMs} ms`;
   const payout = await latest();

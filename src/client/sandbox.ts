@@ -1,6 +1,7 @@
 import type { WorldsResponse } from '../contract/control-responses.ts';
 import { ControlClient } from './control-client.ts';
 import { World } from './controlled-world.ts';
+import { sendOverHttp } from './http-client.ts';
 
 /** What vitest and jest say of the test that runs, in `expect.getState()`. */
 interface ExpectState {
@@ -46,6 +47,8 @@ export interface WorldOptions {
 /** A payout sandbox: in this process or elsewhere. */
 export interface Sandbox extends AsyncDisposable {
   readonly url: string;
+  /** The file of the certificate that clients must trust, where the sandbox was started with `tls: 'self-signed'`. */
+  readonly certificate: string | undefined;
   /**
    * The world of a key; without a key, a new world with a unique key, which a sandbox that accepts only listed keys refuses.
    *
@@ -83,20 +86,21 @@ export function connectSandbox(options: ConnectOptions): Sandbox {
 
 /** @param freshKey makes a key for a world without one */
 export function sandboxAt(
-  { url, adminToken }: ConnectOptions,
+  { url, adminToken, certificate }: ConnectOptions & { readonly certificate?: string | undefined },
   freshKey: () => string,
   close: () => Promise<void> = () => Promise.resolve(),
 ): Sandbox {
-  const admin = new ControlClient(url, adminToken || 'none');
+  const admin = new ControlClient(sendOverHttp, url, adminToken || 'none');
   const dropWorld = async (id: string): Promise<void> =>
     void (await admin.delete(`/worlds/${encodeURIComponent(id)}`));
   return {
     url: admin.url,
+    certificate,
     world(given) {
       const { apiKey, name }: WorldOptions = typeof given === 'object' ? given : { apiKey: given };
       // a world with a key may be older than the test
       const shown = name ?? (apiKey === undefined ? runningTest() : undefined);
-      return new World(url, apiKey ?? freshKey(), shown, adminToken ? dropWorld : undefined);
+      return new World(sendOverHttp, url, apiKey ?? freshKey(), shown, adminToken ? dropWorld : undefined);
     },
     async worlds() {
       const listed = await admin.all<WorldsResponse['worlds'][number]>('/worlds', 'worlds');

@@ -238,6 +238,13 @@ export const ScenariosResponse = z.object({
 });
 export type ScenariosResponse = z.infer<typeof ScenariosResponse>;
 
+export const ReloadResponse = z.object({
+  reloaded: z.array(z.string()).describe('The files that had changed'),
+  problems: z
+    .array(z.string())
+    .describe('What is wrong with files that cannot be used: their last good version stays'),
+});
+
 export const JournalEntry = z
   .object({
     id: z.int().describe('Which request of its world this is, counted from 1'),

@@ -6,7 +6,9 @@ import { RequestConditions, RouteName } from './match.ts';
 import {
   Fault,
   FAULTS,
+  hasBodyToBreak,
   LONGEST_WAIT_MS,
+  NO_BODY_TO_BREAK,
   Respond,
   RuleDocument,
   ScenarioDocument,
@@ -84,6 +86,10 @@ export const ScenarioRequest = z.union([ChooseRequest, ScenarioDocument]).meta({
   description: 'The name of a scenario, or a scenario document',
 });
 
+export const ScenarioQuery = z.strictObject({
+  name: z.string().optional().describe('The name of a scenario document; by default inline'),
+});
+
 export const RuleRequest = RuleDocument.meta({
   id: 'RuleRequest',
   description: 'A rule to put before all others; without a name it is called rule-1, rule-2 …',
@@ -144,6 +150,7 @@ export const HeldId = z.string().describe('The id of a held request');
 
 export const ReleaseRequest = z
   .strictObject({ respond: Respond.optional(), fault: Fault.optional() })
+  .refine(hasBodyToBreak, { error: NO_BODY_TO_BREAK })
   .optional()
   .meta({
     id: 'ReleaseRequest',

@@ -7,6 +7,7 @@ import fastify, {
 import type { Logger } from 'pino';
 import { Refusal } from '../contract/errors.ts';
 import { MAX_HEADERS } from '../contract/service.ts';
+import { SANDBOX_HEADER } from '../contract/words.ts';
 import type { WallClock } from '../worlds/wall-clock.ts';
 import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
 import { Connections, turns } from './limits/connections.ts';
@@ -14,17 +15,24 @@ import { takeJsonBodies } from './json-bodies.ts';
 import { MAX_BODY_BYTES } from './limits/body.ts';
 import { HeavyWork } from './limits/heavy-work.ts';
 import { HttpExchange, pathOf } from './http-exchange.ts';
-import { handleExpectAndConnect, errorResponder, refuseBrokenHttp, refuseUnknownRoute } from './refusals.ts';
+import {
+  asksForPage,
+  handleExpectAndConnect,
+  errorResponder,
+  refuseBrokenHttp,
+  refuseUnknownRoute,
+} from './refusals.ts';
+import { serverOptions } from './server-options.ts';
 import { isControlPath, otherSites, ownCompilersOnly, refuseRepeatedHeaders } from './request-checks.ts';
 
 const MAX_HEADER_BYTES = 16 * 1024; // the path among them
-const REQUEST_TIMEOUT_MS = 30_000; // from the first byte of a request to its last
-const TIMEOUT_CHECK_MS = 5_000; // how often that is checked
 const LONG_CHARACTERS = 16 * 1024; // a response of this length or more is sent as bytes
 
 interface HttpServerOptions {
   readonly log: Logger;
   readonly stopwatchMs: () => number;
+  readonly version: string;
+  readonly certificate: Parameters<typeof serverOptions>[0];
   readonly observe: ((exchange: HttpExchange) => void) | undefined;
   readonly wallClock: WallClock;
   readonly scenarios: ScenarioLibrary;
@@ -98,7 +106,9 @@ export function httpServer(options: HttpServerOptions) {
   const heavy = new HeavyWork(connections);
   /** Begins the exchange of a request, and writes its log line once it is over, whatever became of it. */
   const record = (request: FastifyRequest, reply: FastifyReply): void => {
-    const { dialect } = isControlPath(request.url) ? scenarios.base : scenarios.active;
+    const isControl = isControlPath(request.url);
+    if (isControl) void reply.header(SANDBOX_HEADER, options.version);
+    const { dialect } = isControl ? scenarios.base : scenarios.active;
     const exchange = new HttpExchange(request, reply, dialect, stopwatchMs);
     request.exchange = exchange;
     const over = (limit: string | undefined): void => {
@@ -121,16 +131,10 @@ export function httpServer(options: HttpServerOptions) {
   const app: FastifyInstance = fastify({
     logger: false, // one line a request is written by `record`
     bodyLimit: MAX_BODY_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
     genReqId: () => `${idPrefix}${(requests += 1).toString(36)}`,
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: MAX_HEADER_BYTES }, // an id that is too long is an unknown one, not a bad path
-    http: {
-      requireHostHeader: false, // request-checks.ts refuses it, in the envelope
-      headersTimeout: REQUEST_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-    },
+    ...serverOptions(options.certificate),
     schemaController: { compilersFactory: ownCompilersOnly },
     return503OnClosing: false, // a request that still comes in while we stop is answered, and its connection closed
     clientErrorHandler: refuseBroken,
@@ -149,6 +153,7 @@ export function httpServer(options: HttpServerOptions) {
     if (request.raw.rawHeaders.length > 2 * MAX_HEADERS) throw new Refusal('HEADERS_TOO_LARGE');
     refuseRepeatedHeaders(request.raw.rawHeaders);
     refuseOtherSites(request);
+    if (request.is404 && asksForPage(request)) return void reply.redirect('./_sandbox/');
     if (request.is404) refuseUnknownRoute(request, routes);
     done();
   });

@@ -149,6 +149,10 @@ function listOf(routes: readonly RouteOptions[]): string {
   return [...methods].map(([url, names]) => `${names} ${url.replace(/:(\w+)/g, '{$1}')}`).join(', ');
 }
 
+/** Whether a browser asks for the address alone, which leads to the dashboard. To a client, it is an unknown path. */
+export const asksForPage = ({ method, url, headers: { accept } }: FastifyRequest): boolean =>
+  method === 'GET' && url === '/' && accept?.includes('text/html') === true;
+
 /** Refuses a path or a method that nothing serves, before its body is read. The control API's routes are listed apart. */
 export function refuseUnknownRoute(request: FastifyRequest, routes: readonly RouteOptions[]): void {
   const path = pathOf(request);

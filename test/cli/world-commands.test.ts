@@ -85,6 +85,22 @@ test('pay shows the response and the rule that was applied, and fails unless the
   expect((await run('explain')).stdout).toMatch(/^initiate payout-2, attempt 2, /);
 });
 
+test('pay --times makes payouts one after the other, as a loop would, and fails if one is refused', async () => {
+  const { run, world } = await companion();
+  await world.withdraw((await world.balance()) - 2000);
+  const { code, stdout } = await run('pay', '--times', '3');
+  const statuses = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(/ {2,}/).slice(0, 3).join(' '));
+  expect(statuses).toEqual([
+    '200 PENDING payout-1',
+    '200 PENDING payout-2',
+    '402 INSUFFICIENT_BALANCE payout-3',
+  ]);
+  expect(code).toBe(1);
+});
+
 test('times of several words need no quotes', async () => {
   const { output } = await companion();
   expect(await output('advance', '2', 'hours')).toBe('2026-01-15 18:00:00 IST, frozen; nothing was due\n');
@@ -147,10 +163,10 @@ test('use chooses a scenario by name or from a file, and without an argument tha
   const { output, world } = await companion();
   expect(await output('use', 'strict')).toMatch(/^strict: .+\n$/);
   const file = fileWith('mine.yaml', 'rules:\n  - name: busy\n    effect: { respond: { status: 503 } }\n');
-  expect(await output('use', file)).toBe('inline (1 rule)\n');
+  expect(await output('use', file)).toBe('mine (1 rule)\n');
   expect((await world.rules('scenario')).map(({ name }) => name)).toEqual(['busy']);
   const both = fileWith('both.yaml', 'rules: [{ effect: { delay: 1s } }]\noutcomes: [{ timeline: [] }]\n');
-  expect(await output('use', both)).toBe('inline (1 rule, 1 outcome)\n');
+  expect(await output('use', both)).toBe('both (1 rule, 1 outcome)\n');
   expect(await output('use')).toMatch(/^default: /);
 });
 
@@ -240,7 +256,7 @@ test('a page of a proxy, and a wrong path in --url, are reported in one line wit
   });
   const proxy = await listening(badGateway);
   expect(await said(proxy)).toBe(
-    `payout-sandbox: ${proxy}/_sandbox/world returned 502 (text/html), which is not a response of a sandbox: is there a proxy or another server?\n`,
+    `payout-sandbox: ${proxy}/_sandbox/world returned 502 (text/html), which is not a response of a sandbox: a proxy or another server responds there; start one with payout-sandbox, or give the address of another with --url or SANDBOX_URL\n`,
   );
   expect(await said(`${url}/foo`)).toContain(
     `The request went to ${url}/foo/_sandbox/world: is ${url}/foo the address of the sandbox?\n`,

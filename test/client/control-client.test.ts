@@ -2,7 +2,6 @@ import { createServer } from 'node:http';
 import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import { askHealth } from '../../src/cli/health.ts';
-import type { ControlClient } from '../../src/client/control-client.ts';
 import { openEvents } from '../../src/client/event-stream.ts';
 import { connectSandbox, SandboxError, startSandbox } from '../../src/index.ts';
 import { clientFor, sandboxFor } from '../support/sandbox.ts';
@@ -44,7 +43,10 @@ test('events() with an aborted signal rejects with the reason of the signal', as
 
 /** The events of a stream with this body. */
 const eventsIn = (body: ReadableStream) =>
-  openEvents({ open: () => Promise.resolve(new Response(body)) } as unknown as ControlClient, {});
+  openEvents(
+    { open: async () => ({ url: '', status: 200, headers: new Headers(), body, cancel: () => undefined }) },
+    {},
+  );
 
 test('an event stream whose connection breaks fails, and does not just end', async () => {
   const broken = new Error('the connection was reset');
@@ -53,17 +55,14 @@ test('an event stream whose connection breaks fails, and does not just end', asy
 });
 
 test('an event stream that makes no sense fails, and gives up its connection', async () => {
+  let isLeft = false;
   const body = new ReadableStream({
     pull: (controller) => controller.enqueue(new TextEncoder().encode('event: wallet\ndata: {\n\n')),
+    cancel: () => void (isLeft = true),
   });
-  let connection: AbortSignal | undefined;
-  const open = (_method: string, _path: string, { signal }: { signal: AbortSignal }) => {
-    connection = signal;
-    return Promise.resolve(new Response(body));
-  };
-  const events = await openEvents({ open } as unknown as ControlClient, {});
+  const events = await eventsIn(body);
   await expect(events.next()).rejects.toThrow(SyntaxError);
-  expect(connection!.aborted).toBe(true);
+  expect(isLeft).toBe(true);
 });
 
 test('an error after the sandbox has stopped names its address, also at the end of await using', async () => {
@@ -105,7 +104,7 @@ test('events arrive intact when their characters are split between chunks', asyn
 test('a server that never stops sending is no sandbox, whatever it is asked for', async () => {
   const piece = Buffer.alloc(1024 * 1024, 'x');
   const server = createServer((request, response) => {
-    response.writeHead(request.url!.includes('credit') ? 400 : 200);
+    response.writeHead(request.url!.includes('credit') ? 400 : 200, { 'x-payout-sandbox': '1.0.0' });
     const endless = new Readable({ read: () => void endless.push(piece) });
     endless.pipe(response).once('close', () => endless.destroy());
   });
@@ -119,4 +118,54 @@ test('a server that never stops sending is no sandbox, whatever it is asked for'
     'an event of more than 64 MiB is none of a sandbox',
   ]);
   expect(await askHealth(url, 0)).toBe(1);
+});
+
+test('a 200 with JSON of anything else is no response of a sandbox: nothing that it was asked for was done', async () => {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"changes":[],"rules":[]}');
+  });
+  const url = await listening(server);
+  const sandbox = connectSandbox({ url, adminToken: 'the-token-of-the-admin' });
+  const world = sandbox.world('sk_test_a');
+  const calls = [
+    world.rule({ effect: { respond: 500 } }),
+    world.use('happy-fast'),
+    world.clock.advance('1h'),
+    world.reset(),
+    world.snapshot(),
+    world.events(),
+    world.expect().never(),
+    sandbox.worlds(),
+  ];
+  for (const call of calls) {
+    await expect(call).rejects.toMatchObject({
+      name: 'NoSandboxError',
+      message: expect.stringMatching(
+        / returned 200 \(application\/json\), which is not a response of a sandbox/,
+      ),
+    });
+  }
+  expect(await askHealth(url, 0)).toBe(1);
+});
+
+test.each([
+  ['GET', '/_sandbox/health', 200],
+  ['GET', '/_sandbox/', 200],
+  ['GET', '/_sandbox', 308],
+  ['GET', '/_sandbox/world', 401],
+  ['GET', '/_sandbox/nothing', 404],
+  ['GET', '/_sandbox/%', 400],
+  ['PATCH', '/_sandbox/world', 405],
+  ['POST', '/_sandbox/rules', 415],
+])('%s %s is answered with a header that names the sandbox', async (method, path, status) => {
+  const { url, client } = await sandboxFor();
+  const headers = status === 415 ? { authorization: `Bearer ${client().apiKey}` } : {};
+  const response = await fetch(url + path, {
+    method,
+    headers,
+    redirect: 'manual',
+    ...(status === 415 && { body: 'x' }),
+  });
+  expect(response.status).toBe(status);
+  expect(response.headers.get('x-payout-sandbox')).toMatch(/^\d+\.\d+\.\d+/);
 });

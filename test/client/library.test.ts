@@ -44,6 +44,8 @@ describe.each(isLong ? WAYS_IN : WAYS_IN.slice(0, 1))('$name', ({ start }) => {
     await pay({ client_ref_id: 'reversed', beneficiary_account: '9999200004' });
     const { now, changes } = await clock.advance('idle');
     expect([changes.map(({ to }) => to), changes[1]!.at]).toEqual([['SUCCESS', 'REVERSED'], now]);
+    expect((await clock.advance(new Date('2026-12-30'))).now).toBe('2026-12-30T00:00:00.000Z');
+    expect((await clock.advance({ to: '2026-12-31' })).now).toBe('2026-12-30T18:30:00.000Z');
     expect((await clock.advance({ to: '2027-01-01T00:00:00Z' })).changes).toEqual([]);
     expect((await clock.now()).getTime()).toBe(Date.UTC(2027, 0, 1));
     await expect(clock.advance({ to: START })).rejects.toThrow('never goes backwards');

@@ -89,7 +89,7 @@ test.each(isLong || MINUTES > 0 ? ['killed, paused, cut or forgotten'] : [])(
       SANDBOX_RATE_LIMIT: 'off',
       SANDBOX_SETTLEMENT: 'instant',
       SANDBOX_OPENING_BALANCE: '90000000',
-      LOG_LEVEL: 'error',
+      SANDBOX_LOG_LEVEL: 'error',
     };
     const servers: Running[] = [];
     for (let nth = 0; nth < SERVERS; nth += 1) servers.push(await startProgram(environment));

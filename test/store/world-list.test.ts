@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ControlClient } from '../../src/client/control-client.ts';
+import { sendOverHttp } from '../../src/client/http-client.ts';
 import type { WorldsResponse } from '../../src/contract/control-responses.ts';
 import { startSandbox } from '../../src/index.ts';
 import { systemClock } from '../../src/platform/system-clock.ts';
@@ -18,7 +19,7 @@ async function twoServers() {
   const { store, servers, clients } = await serversFor(1, given);
   for (let nth = 0; nth < WORLDS; nth += 1) await clients(`sk_test_${nth}`)[0]!.pay({ amount: nth + 1 });
   const { url, sandbox } = await serverFor({ store, ...given }, systemClock());
-  const admin = new ControlClient(url, ADMIN_TOKEN);
+  const admin = new ControlClient(sendOverHttp, url, ADMIN_TOKEN);
   return { server: servers[0]!, other: sandbox, admin };
 }
 
@@ -54,7 +55,7 @@ test.each(['memory', 'a store'])(
     const worlds = Array.from({ length: 7 }, () => sandbox.world());
     const ids: string[] = [];
     for (const world of worlds) ids.push((await world.summary()).id);
-    const admin = new ControlClient(sandbox.url, ADMIN_TOKEN);
+    const admin = new ControlClient(sendOverHttp, sandbox.url, ADMIN_TOKEN);
     const listed: string[] = [];
     let cursor: number | null | undefined;
     for (let pages = 0; cursor !== null; pages += 1) {

@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { pino } from 'pino';
 import { ControlClient, NoSandboxError, SandboxError } from '../../client/control-client.ts';
+import { sendOverHttp } from '../../client/http-client.ts';
 import type { ConductReports, RefereeSettingsInput, WorldReport } from '../../contract/conduct.ts';
 import type { RequestsResponse } from '../../contract/control-responses.ts';
 import { REFUSALS, type RefusalCode } from '../../contract/errors.ts';
@@ -145,7 +146,7 @@ function sandboxElsewhere(
   conduct: RefereeSettingsInput,
   hasRun: boolean,
 ): Judged {
-  const control = new ControlClient(url, adminToken ?? key);
+  const control = new ControlClient(sendOverHttp, url, adminToken ?? key);
   const path = adminToken === undefined ? '/referee' : '/worlds/referee';
   const query = { ended: hasRun };
   return {

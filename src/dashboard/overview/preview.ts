@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { WorldResponse } from '../../contract/control-responses.ts';
 import { World } from '../../client/controlled-world.ts';
+import { sendWithFetch } from '../store/fetch-client.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { Together } from '../store/together.ts';
 import { messageOf } from '../ui/formats.ts';
@@ -24,7 +25,7 @@ export class Preview {
 
   constructor(live: LiveWorld) {
     this.#live = live;
-    this.#copy = new World(live.world.url, `${live.world.apiKey}-preview`);
+    this.#copy = new World(sendWithFetch, live.world.url, `${live.world.apiKey}-preview`);
   }
 
   look(atMs: number): void {

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ControlClient } from '../../client/control-client.ts';
 import type { World } from '../../client/controlled-world.ts';
+import { sendWithFetch } from '../store/fetch-client.ts';
 import type { ScenarioInput } from '../../contract/control.ts';
 import type { CheckScenarioResponse } from '../../contract/control-responses.ts';
 import { counted } from '../../contract/words.ts';
@@ -21,7 +22,8 @@ const PAUSE_MS = 300;
 const checkScenario = (
   { url, apiKey }: World,
   given: { readonly text: string } | { readonly document: unknown },
-): Promise<CheckScenarioResponse> => new ControlClient(url, apiKey).post('/scenario/check', given);
+): Promise<CheckScenarioResponse> =>
+  new ControlClient(sendWithFetch, url, apiKey).post('/scenario/check', given);
 
 /** A text that is being edited: it stays while other views are shown. */
 interface Draft {

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { World } from '../../client/controlled-world.ts';
+import { sendWithFetch } from '../store/fetch-client.ts';
 import { useAction } from '../store/current-world.ts';
 import { Button, submits } from '../ui/button.tsx';
 import { Refusal } from '../ui/marks.tsx';
@@ -25,7 +26,7 @@ export function SignIn({ url, wanted, given = wanted === null ? DEMO_KEY : '', r
   useEffect(() => field.current!.select(), []); // what led here, such as a button of the last world, is gone
   const unlock = (): void =>
     unlocking.run(async () => {
-      const { id } = await new World(url, key.trim()).summary();
+      const { id } = await new World(sendWithFetch, url, key.trim()).summary();
       if (worldName(id) !== wanted) {
         throw new Error(`This key opens the world ${worldName(id)}, and the link shows ${wanted}.`);
       }

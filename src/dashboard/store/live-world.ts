@@ -10,6 +10,7 @@ import type {
 } from '../../contract/control-responses.ts';
 import type { WorldEvent } from '../../client/event-stream.ts';
 import { World, type HeldRequest } from '../../client/controlled-world.ts';
+import { sendWithFetch } from './fetch-client.ts';
 import { messageOf } from '../ui/formats.ts';
 import { EventFeed, isUnreachable } from './event-feed.ts';
 import { News, REPLACING } from './news.ts';
@@ -79,7 +80,7 @@ export class LiveWorld {
   readonly #old = new Set<'scenario' | 'held'>();
 
   constructor(url: string, apiKey: string) {
-    this.world = new World(url, apiKey);
+    this.world = new World(sendWithFetch, url, apiKey);
     this.#pages = new WorldPages(url, apiKey);
     const reader = {
       take: (event: WorldEvent) => {

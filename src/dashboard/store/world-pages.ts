@@ -5,6 +5,7 @@ import type {
   TransactionResponse,
 } from '../../contract/control-responses.ts';
 import { ControlClient } from '../../client/control-client.ts';
+import { sendWithFetch } from './fetch-client.ts';
 import type { Mark } from './payout-list.ts';
 
 const PAGE = 1000;
@@ -15,7 +16,7 @@ export class WorldPages {
   readonly #control: ControlClient;
 
   constructor(url: string, apiKey: string) {
-    this.#control = new ControlClient(url, apiKey);
+    this.#control = new ControlClient(sendWithFetch, url, apiKey);
   }
 
   requests(limit: number): Promise<RequestsResponse> {

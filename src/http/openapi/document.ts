@@ -81,6 +81,10 @@ const header = (description: string, example: string, shape: object = {}) => ({
 
 /** Response headers, for the components of the document. */
 const HEADERS = {
+  'X-Payout-Sandbox': header(
+    'The version of the sandbox. Without this header, something else responded',
+    '1.0.0',
+  ),
   'X-Sandbox-Request-Id': header('The id of this request in the log and in the journal', 'req-1'),
   'X-Sandbox-Rule': header('The rule that decided this response: scenario/rule', 'magic/status-402'),
   'X-Sandbox-Limit': header('The setting whose limit refused this request', 'SANDBOX_RATE_LIMIT'),
@@ -123,8 +127,8 @@ const OF_REFUSALS: { readonly [Code in RefusalCode]?: readonly HeaderName[] } = 
 function headersOf({ method, config, schema }: RouteOptions, codes: readonly RefusalCode[]): object {
   const isService = config?.name !== undefined;
   const names = new Set<HeaderName>(['X-Sandbox-Request-Id', 'X-Sandbox-World-Dropped']);
-  if (isService) names.add('X-Sandbox-Rule');
-  else if (method !== 'GET') names.add('X-Sandbox-Action');
+  names.add(isService ? 'X-Sandbox-Rule' : 'X-Payout-Sandbox');
+  if (!isService && method !== 'GET') names.add('X-Sandbox-Action');
   for (const name of schema?.responseHeaders ?? []) names.add(name);
   for (const name of codes.flatMap((code) => OF_REFUSALS[code] ?? [])) names.add(name);
   return Object.fromEntries([...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));

@@ -26,6 +26,7 @@ const txnId = (answers: Answers): string => answers['initiatePayout'].data.txn_i
 const STORY: readonly Turn[] = [
   ['getHealth'],
   ['getLiveness'],
+  ['reloadScenarios'],
   ['listScenarios', undefined, (answer) => ({ ...answer, scenarios: answer.scenarios.slice(0, 2) })],
   [
     'chooseScenario',

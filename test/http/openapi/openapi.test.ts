@@ -33,6 +33,7 @@ test('numbers in a query are numbers in the OpenAPI document, so that a generate
   );
   const others = types.filter(([, type]) => type !== 'integer' && type !== 'boolean');
   expect(Object.fromEntries(others)).toEqual({
+    'chooseScenario name': 'string',
     'listHeld within': 'string',
     'listRequests since': ['integer', 'string'],
   });

@@ -1,0 +1,1 @@
+require('./replaced.cjs').define(test, jest);
