@@ -27,9 +27,9 @@ RUN rm -rf /usr/local/lib/node_modules /opt/yarn* /usr/local/bin/npm /usr/local/
 # scenarios of your own are mounted here, and a volume for SANDBOX_STATE; without any, they stay empty
 RUN mkdir /scenarios /state && chown node:node /state
 # only these host names, and addresses, so that no web page can reach it by a name of its own; name the service of a network here
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 SANDBOX_SCENARIOS=/scenarios SANDBOX_ALLOWED_HOSTS=localhost
+ENV NODE_ENV=production SANDBOX_HOST=0.0.0.0 SANDBOX_SCENARIOS=/scenarios SANDBOX_ALLOWED_HOSTS=localhost
 EXPOSE 3000
 USER node
-HEALTHCHECK --interval=10s --timeout=5s --start-period=5s --retries=2 CMD ["node", "/app/dist/main.cjs", "health"]
+HEALTHCHECK --interval=10s --timeout=5s --start-period=5s --retries=2 CMD node /app/dist/main.cjs health --port "${SANDBOX_PORT:-${PORT:-3000}}"
 # the program handles signals itself, so it may be process 1
 ENTRYPOINT ["node", "/app/dist/main.cjs"]

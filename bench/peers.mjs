@@ -25,7 +25,7 @@ const OURS = {
   [SANDBOX]: { command: [process.execPath, MAIN], environment: AS_DEFAULT },
   'sandbox, logs off': {
     command: [process.execPath, MAIN],
-    environment: { ...AS_DEFAULT, LOG_LEVEL: 'silent' },
+    environment: { ...AS_DEFAULT, SANDBOX_LOG_LEVEL: 'silent' },
   },
 };
 

@@ -16,7 +16,7 @@ const AS_DEFAULT = { SANDBOX_OPENING_BALANCE: '90000000000', SANDBOX_RATE_LIMIT:
 const PROGRAMS = {
   'bare node:http': { command: [process.execPath, 'bench/bare-server.mjs'] },
   sandbox: { command: SANDBOX, environment: AS_DEFAULT },
-  'sandbox, logs off': { command: SANDBOX, environment: { ...AS_DEFAULT, LOG_LEVEL: 'silent' } },
+  'sandbox, logs off': { command: SANDBOX, environment: { ...AS_DEFAULT, SANDBOX_LOG_LEVEL: 'silent' } },
   ...(process.env.BENCH_BEFORE && {
     before: { command: [process.execPath, process.env.BENCH_BEFORE], environment: AS_DEFAULT },
   }),

@@ -10,6 +10,7 @@ import { reportOnDropped } from './http/control/referee-routes.ts';
 import { pressureOf, type Memory } from './http/limits/pressure.ts';
 import { CONTROL_PREFIX } from './http/request-checks.ts';
 import { payoutRoutes } from './http/service/payout-routes.ts';
+import type { Certificate } from './platform/certificates.ts';
 import { packageText, packageVersion } from './package-files.ts';
 import { startAndEnd } from './platform/lifecycle.ts';
 import {
@@ -25,13 +26,10 @@ import type { Restored } from './platform/state-file.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
 import { Referee } from './referee/referee.ts';
 import { ScenarioLibrary, scenarioSettings } from './scenario/scenario-library.ts';
-import { journalEntriesOf, type Settings } from './settings.ts';
+import { defaultKeyOf, journalEntriesOf, type Settings } from './settings.ts';
 import { droppedWorlds } from './worlds/evictions.ts';
 import type { WallClock } from './worlds/wall-clock.ts';
 import { Worlds } from './worlds/worlds.ts';
-
-/** The key whose world answers a status request without one, in a dialect that answers it. */
-const DEFAULT_KEY = 'sk_test_demo';
 
 /** What a process opens beside its connections. */
 const SPARE_FILES = 64;
@@ -45,6 +43,8 @@ interface AppParts {
   readonly log: Logger;
   /** That of this process when absent. */
   readonly memory?: Memory | undefined;
+  /** What HTTPS is served with; HTTP without one. */
+  readonly certificate?: Certificate | undefined;
 }
 
 export interface App {
@@ -64,7 +64,8 @@ export interface App {
  *
  * @throws ScenarioError when a scenario of the settings cannot be used; SettingsError for the state file
  */
-export async function buildApp({ settings, wallClock, log, memory = processMemory }: AppParts): Promise<App> {
+export async function buildApp(parts: AppParts): Promise<App> {
+  const { settings, wallClock, log, certificate, memory = processMemory } = parts;
   const { state: file, stateEvery: everyMs, store: url, worldIdle: idleMs } = settings;
   const scenarios = new ScenarioLibrary({
     settings: scenarioSettings(settings),
@@ -96,6 +97,8 @@ export async function buildApp({ settings, wallClock, log, memory = processMemor
     maxConnections: Math.min(settings.maxConnections, Math.max(1, openFiles() - SPARE_FILES)),
     wallClock,
     stopwatchMs,
+    version: packageVersion(),
+    certificate,
     server: store?.connection.server,
     observe: metrics?.requested,
   });
@@ -148,7 +151,7 @@ export async function buildApp({ settings, wallClock, log, memory = processMemor
   const ofBoth = { worlds, scenarios, keyOf, wallClock, heavy, pressure };
   await app.withTypeProvider<ZodTypeProvider>().register(payoutRoutes, {
     ...ofBoth,
-    defaultKey: settings.apiKeys?.[0] ?? DEFAULT_KEY,
+    defaultKey: defaultKeyOf(settings),
     rateLimit: settings.rateLimit,
   });
   await app.register(controlApi, {

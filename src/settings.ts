@@ -9,15 +9,21 @@ import { UsageError } from './contract/usage-error.ts';
 
 // Parsers of settings. Each returns undefined for a text that it cannot parse.
 
-const commaList = (text: string): readonly string[] | undefined => {
-  const keys = text.split(',').map((key) => key.trim());
-  return keys.every((key) => /^[\x21-\x7e]{1,256}$/.test(key)) ? keys : undefined;
-};
+const listOf =
+  (form: RegExp) =>
+  (text: string): readonly string[] | undefined => {
+    const items = text.split(',').map((item) => item.trim());
+    return items.every((item) => form.test(item)) ? items : undefined;
+  };
 
-const hostNames = (text: string): readonly string[] | undefined => {
-  const names = commaList(text.toLowerCase());
-  return names?.every((name) => /^[a-z0-9_]([a-z0-9._-]{0,251}[a-z0-9_])?$/.test(name)) ? names : undefined;
-};
+/** A key, or `sk_test_red_*` for all keys that begin so. */
+const keys = listOf(/^(?:(?!.*["';|*])[!-~]{1,256}|sk_[\w.~+/=-]{1,252}\*)$/);
+
+/** Whether a key is one of a list: itself, or one that begins so. */
+const isKey = (listed: string, key: string): boolean =>
+  listed.endsWith('*') ? key.startsWith(listed.slice(0, -1)) : key === listed;
+
+const hostNames = listOf(/^[a-z0-9_]([a-z0-9._-]{0,251}[a-z0-9_])?$/);
 
 const rupees = (text: string): number | undefined => {
   const amount = writtenInr(text);
@@ -46,13 +52,12 @@ const speed = (text: string): number | undefined =>
 
 const expects = (what: string) => ({ error: `must be ${what}` });
 
-const Written = z.custom<string | number>();
-
 /** Parses a text with `read`, which returns undefined for a text that it cannot parse. */
-const readWith = <T>(read: (text: string) => T | undefined, what: string) =>
-  Written.transform((value, context) => {
-    const isWritten = typeof value === 'string' || typeof value === 'number';
-    const result = isWritten ? read(String(value).trim()) : undefined;
+const readWith = <T, Written = string | number>(read: (text: string) => T | undefined, what: string) =>
+  z.custom<Written>().transform((value, context) => {
+    const text = value instanceof Date && !Number.isNaN(value.getTime()) ? value.toISOString() : value;
+    const isWritten = typeof text === 'string' || typeof text === 'number';
+    const result = isWritten ? read(String(text).trim()) : undefined;
     if (result !== undefined) return result;
     context.issues.push({ code: 'custom', message: `must be ${what}`, input: value });
     return z.NEVER;
@@ -68,11 +73,14 @@ const SettingsSchema = z.object({
     (text) => text.replace(/^\[(.+)\]$/, '$1') || undefined,
     'an address or a host name',
   ).prefault('127.0.0.1'),
-  allowedHosts: readWith(hostNames, 'host names, separated by commas').optional(),
+  allowedHosts: readWith(
+    (text) => hostNames(text.toLowerCase()),
+    'host names, separated by commas',
+  ).optional(),
   logLevel: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   apiKeys: readWith(
-    commaList,
-    'keys of at most 256 visible ASCII characters, separated by commas',
+    keys,
+    'keys of at most 256 visible ASCII characters without quotes, separated by commas; sk_test_red_* for all that begin so',
   ).optional(),
   openingBalance: readWith(
     rupees,
@@ -96,7 +104,7 @@ const SettingsSchema = z.object({
     (text) => (text.length <= MAX_SEED_LENGTH && text) || undefined,
     `a text of 1 to ${MAX_SEED_LENGTH} characters, or a number`,
   ).prefault('1'),
-  clock: readWith(
+  clock: readWith<number | null, string | number | Date>(
     startingClock,
     'running, or an ISO 8601 time from the year 2000 on, such as 2026-01-15T10:30:00Z or 2026-01-15T16:00:00+05:30',
   ).prefault('running'),
@@ -115,6 +123,9 @@ const SettingsSchema = z.object({
     storeAddress,
     'an address that begins with redis://, rediss:// or redis+cluster://, with nothing after the host but the number of a database (in a password, write / as %2F, ? as %3F and # as %23)',
   ).optional(),
+  tls: z.literal('self-signed', expects('self-signed')).optional(),
+  tlsCert: nonEmpty('a file').optional(),
+  tlsKey: nonEmpty('a file').optional(),
   metrics: onOrOff.default('off'),
   adminToken: readWith(
     (text) => (/^(?!sk_test_)[\x21-\x7e]{16,256}$/.test(text) ? text : undefined),
@@ -125,6 +136,10 @@ const SettingsSchema = z.object({
 /** The parsed settings: numbers, INR, milliseconds. */
 export type Settings = z.infer<typeof SettingsSchema>;
 export type SettingName = keyof Settings;
+
+/** The key whose world answers a status request without one, in a dialect that answers it. */
+export const defaultKeyOf = ({ apiKeys: [first = 'sk_test_demo'] = [] }: Settings): string =>
+  first.replace('*', 'demo');
 
 /** How many requests the journal of a world has. */
 export const journalEntriesOf = ({
@@ -142,10 +157,10 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
   host: ['<address>', 'the address to listen on; 0.0.0.0 for all addresses'],
   allowedHosts: [
     '<names>',
-    'more host names to serve, besides localhost; if HOST is not a loopback address, IP addresses are served too, and every name unless this is set',
+    'more host names to serve, besides localhost; if SANDBOX_HOST is not a loopback address, IP addresses are served too, and every name unless this is set',
   ],
   logLevel: ['<level>', 'fatal, error, warn, info, debug (settlements too), trace or silent'],
-  apiKeys: ['<keys>', 'the only keys accepted, separated by commas'],
+  apiKeys: ['<keys>', 'the only keys accepted, separated by commas; sk_test_red_* for all that begin so'],
   openingBalance: ['<INR>', 'the balance of a new world'],
   settlement: ['<preset>', `how payouts settle after initiate: ${SETTLEMENTS.join(', ')}`],
   scenario: ['<name or file>', 'how worlds behave; a scenario overrides the other settings'],
@@ -200,6 +215,9 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
   state: ['<file>', 'the file that stores all worlds: read at the start if it exists, written at the stop'],
   stateEvery: ['<time>', 'how often the state is also written while requests arrive, or off'],
   store: ['<address>', 'the Valkey or Redis for worlds that several servers share: redis://host:6379'],
+  tls: ['<self-signed>', 'serves HTTPS with a certificate that is made at the start; its path is printed'],
+  tlsCert: ['<file>', 'the certificate to serve HTTPS with, and those above it, in PEM'],
+  tlsKey: ['<file>', 'the private key of that certificate, in PEM'],
   metrics: ['<on or off>', 'whether GET /_sandbox/metrics serves Prometheus metrics'],
   adminToken: ['<token>', 'the token for GET and DELETE /_sandbox/worlds, 16 characters or more'],
 };
@@ -215,22 +233,21 @@ const DEFAULT_TEXTS: Readonly<Partial<Record<SettingName, string>>> = {
   journalEntries: '10000, or 1000 with a store',
   state: 'not saved',
   store: 'in memory',
-  adminToken: 'generated at the start, and shown on a terminal only',
+  tls: 'HTTP',
+  tlsCert: 'none',
+  tlsKey: 'none',
+  adminToken: 'generated at the start, and shown on a terminal with --verbose',
 };
-
-/** Variables that other programs use too. All others begin with SANDBOX_. */
-const SHARED_ENV: ReadonlySet<string> = new Set(['PORT', 'HOST', 'LOG_LEVEL']);
 
 /** Every setting with its names, in the order of `--help` and of the table in docs/settings.md. */
 export const SETTINGS = (Object.keys(SettingsSchema.shape) as SettingName[]).map((name) => {
   const { defaultValue } = SettingsSchema.shape[name].def as { readonly defaultValue?: unknown };
   const [value, description] = EXPLANATIONS[name];
   const words = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  const env = words.replaceAll('-', '_').toUpperCase();
   return {
     name,
     flag: `--${words}`,
-    env: SHARED_ENV.has(env) ? env : `SANDBOX_${env}`,
+    env: `SANDBOX_${words.replaceAll('-', '_').toUpperCase()}`,
     value,
     description,
     defaultText: DEFAULT_TEXTS[name] ?? String(defaultValue),
@@ -246,8 +263,19 @@ const SECRETS: ReadonlySet<string> = new Set(['apiKeys', 'adminToken', 'store'])
 
 type Given = Readonly<Record<string, unknown>>;
 
+/** Settings with one of some words, which may be in any case: LOG_LEVEL=INFO is usual elsewhere. */
+const WORDS = ['logLevel', 'settlement', 'magic', 'metrics'] as const satisfies readonly SettingName[];
+
 /** @param calledBy the name of a setting in messages @throws SettingsError with every invalid value, on one line */
-function parseSettings(given: Given, calledBy: (setting: (typeof SETTINGS)[number]) => string): Settings {
+function parseSettings(written: Given, calledBy: (setting: (typeof SETTINGS)[number]) => string): Settings {
+  const quoted = SETTINGS.find(({ name }) => /^(["'])[^]*\1$/.test(String(written[name])));
+  if (quoted !== undefined) {
+    throw new SettingsError(
+      `${calledBy(quoted)} must be without quotes: a file of variables, as docker run --env-file takes it, keeps them`,
+    );
+  }
+  const given = { ...written };
+  for (const name of WORDS) if (typeof given[name] === 'string') given[name] = given[name].toLowerCase();
   const result = SettingsSchema.safeParse(given);
   if (result.success) {
     const { state, store, apiKeys, adminToken } = result.data;
@@ -256,7 +284,7 @@ function parseSettings(given: Given, calledBy: (setting: (typeof SETTINGS)[numbe
       const both = `${named('state')} and ${named('store')}`;
       throw new SettingsError(`${both} cannot be used together: a store already keeps all worlds`);
     }
-    if (adminToken !== undefined && apiKeys?.includes(adminToken)) {
+    if (adminToken !== undefined && apiKeys?.some((key) => isKey(key, adminToken))) {
       throw new SettingsError(`${named('adminToken')} must not be one of ${named('apiKeys')}`);
     }
     return result.data;
@@ -273,18 +301,30 @@ function parseSettings(given: Given, calledBy: (setting: (typeof SETTINGS)[numbe
   throw new SettingsError(complaints.join('; '));
 }
 
+const PORT = 'SANDBOX_PORT';
+
 /**
  * Reads the settings of the program: a flag, otherwise its environment variable unless that is empty, otherwise the default.
  *
  * @param flags by setting name
+ * @param isServed whether PORT counts, too, as hosting platforms set it
  * @throws SettingsError with every invalid value, on one line
  */
-export function readSettings(flags: Given, environment: Given): Settings {
+export function readSettings(flags: Given, environment: Given, isServed = false): Settings {
+  const valueOf = (variable: string): unknown => {
+    const value = environment[variable];
+    // Kubernetes sets SANDBOX_PORT=tcp://… for a service that is called sandbox
+    const isUnset =
+      value === '' || (variable === PORT && typeof value === 'string' && value.startsWith('tcp://'));
+    return isUnset ? undefined : value;
+  };
+  const variableOf = ({ env }: (typeof SETTINGS)[number]): string =>
+    isServed && env === PORT && valueOf(PORT) === undefined && environment['PORT'] ? 'PORT' : env;
   const given: Record<string, unknown> = {};
-  for (const { name, env } of SETTINGS) {
-    given[name] = flags[name] ?? (environment[env] === '' ? undefined : environment[env]);
-  }
-  return parseSettings(given, ({ name, flag, env }) => (flags[name] === undefined ? env : flag));
+  for (const setting of SETTINGS) given[setting.name] = flags[setting.name] ?? valueOf(variableOf(setting));
+  return parseSettings(given, (setting) =>
+    flags[setting.name] === undefined ? variableOf(setting) : setting.flag,
+  );
 }
 
 /** Reads the settings as the library takes them. @throws SettingsError that names options */

@@ -19,8 +19,6 @@ function onlySettings(args: readonly string[]): Readonly<Record<string, unknown>
 
 const PREFIX = 'SANDBOX_';
 
-const bareName = (name: string): string => (name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name);
-
 /** Variables that Kubernetes sets for a service called sandbox, in addition to SANDBOX_PORT=tcp://… */
 const OF_KUBERNETES = /^SANDBOX_(?:SERVICE_|PORT_\d)/;
 
@@ -36,10 +34,9 @@ function checkUnknownVariables(environment: NodeJS.ProcessEnv): void {
     const removed = removedText(name);
     if (removed !== undefined) throw new SettingsError(removed);
     if (OF_KUBERNETES.test(name) || value.startsWith('tcp://')) continue;
-    // compared without the prefix, which would make different names look alike, and which PORT does not have
-    const hint = suggestion(bareName(name), known.map(bareName), (near) =>
-      known.find((one) => bareName(one) === near)!,
-    );
+    // compared without the prefix, which would make different names look alike
+    const names = known.map((one) => one.slice(PREFIX.length));
+    const hint = suggestion(name.slice(PREFIX.length), names, (near) => PREFIX + near);
     complain(`warning: ${name} is not a setting and is ignored${hint}`);
   }
 }
@@ -53,7 +50,7 @@ export async function commandLine(args: readonly string[], environment: NodeJS.P
       const { runCommand } = await import('./program.ts');
       return await runCommand(args, environment);
     }
-    const settings = readSettings(flags, environment);
+    const settings = readSettings(flags, environment, true);
     const { serve } = await import('./serve.ts');
     return await serve(settings, environment);
   } catch (error) {

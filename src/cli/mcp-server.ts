@@ -209,7 +209,11 @@ export async function mcpCommand(
 ): Promise<number> {
   if (url !== undefined) checkElsewhere(url, settingFlags);
   // by default no log line for each request; on a free port, since editors start several
-  const settings = readSettings(settingFlags, { LOG_LEVEL: 'warn', ...environment, PORT: '0' });
+  const settings = readSettings(settingFlags, {
+    SANDBOX_LOG_LEVEL: 'warn',
+    ...environment,
+    SANDBOX_PORT: '0',
+  });
   const worldKey = key ?? settings.apiKeys?.[0] ?? KEY;
   const sandbox = await sandboxOf(url, settings);
   return untilStopped(async (stop) => {

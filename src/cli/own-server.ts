@@ -40,8 +40,10 @@ export type SettingFlags = { readonly [name in SettingName]?: string | undefined
 /** A journal that holds a long test run. */
 export const REFEREE_DEFAULTS: SettingFlags = { journalEntries: '100000', journalTotal: '1000000' };
 
-/** Of a sandbox for the clients of a command: a free port, whatever the command itself listens on, and no log. */
+/** Of a sandbox for the clients of a command: a free port, and no log. */
 const FOR_CLIENTS: SettingFlags = { port: '0', logLevel: 'silent' };
+/** Whatever the sandbox of this machine listens on. */
+const OWN_ADDRESS = { SANDBOX_PORT: '', SANDBOX_HOST: '' };
 const NOBODY_ELSE = { SANDBOX_API_KEYS: '', SANDBOX_STATE: '', SANDBOX_STORE: '' };
 
 /**
@@ -56,11 +58,11 @@ export const clientSettings = (
 ): Settings =>
   readSettings(
     { ...FOR_CLIENTS, ...usual, ...flags },
-    { ...environment, PORT: '', ...(isAlone && NOBODY_ELSE) },
+    { ...environment, ...OWN_ADDRESS, ...(isAlone && NOBODY_ELSE) },
   );
 
 /** Settings that belong to one server, so that a sandbox that joins a command has its own. */
-const OF_ONE_SERVER: ReadonlySet<SettingName> = new Set(['port', 'state', 'store']);
+const OF_ONE_SERVER: ReadonlySet<SettingName> = new Set(['port', 'host', 'state', 'store']);
 
 /** The settings that a user gave to a command, by flags or variables, apart from those that belong to one server. */
 export const givenSettings = (flags: SettingFlags, environment: NodeJS.ProcessEnv): readonly SettingName[] =>

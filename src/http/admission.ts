@@ -47,7 +47,10 @@ export function bearerKeys(accepted: readonly string[] | undefined): TokenReader
     return bearerTokens((key) => key.startsWith(TEST_KEY_PREFIX), 'KEY', wanted, refused);
   }
   const isAccepted = (key: string): boolean =>
-    accepted.filter((expected) => sameText(key, expected)).length > 0; // looks at every key
+    accepted.filter((expected) => {
+      const prefix = expected.replace(/\*$/, '');
+      return sameText(prefix === expected ? key : key.slice(0, prefix.length), prefix);
+    }).length > 0; // looks at every key
   return bearerTokens(isAccepted, 'KEY', 'one of the keys in SANDBOX_API_KEYS', refused);
 }
 

@@ -61,7 +61,7 @@ export function gracefulStop(server: Server, close: () => Promise<unknown>): () 
     let checks = 0;
     const check = setInterval(() => {
       closeIdle(); // a keep-alive connection whose last request ends while we stop would delay the stop until it times out
-      if ((checks += 1) >= GRACE_CHECKS) server.closeAllConnections();
+      if ((checks += 1) >= GRACE_CHECKS) for (const socket of open) socket.destroy();
     }, CHECK_EVERY_MS);
     try {
       await close();

@@ -115,19 +115,15 @@ test('an unknown variable that looks like a setting causes a warning that sugges
     `payout-sandbox: warning: ${name} is not a setting and is ignored${hint}\n`;
   const variables = {
     SANDBOX_SEEED: '1',
-    SANDBOX_PORT: '3000',
     SANDBOX_COLOUR: 'red',
     SANDBOX_KEY: 'sk_test_a',
     SANDBOX_SERVICE_HOST: '10.0.0.1', // Kubernetes sets these for a service that is called sandbox
+    SANDBOX_PORT: 'tcp://10.0.0.1:3000',
     SANDBOX_PORT_3000_TCP: 'tcp://10.0.0.1:3000',
   };
   const { code, stderr } = await runInProcess(['scenarios'], variables);
   expect(code).toBe(0);
-  expect(stderr).toBe(
-    warning('SANDBOX_SEEED', ' (did you mean SANDBOX_SEED?)') +
-      warning('SANDBOX_PORT', ' (did you mean PORT?)') +
-      warning('SANDBOX_COLOUR'),
-  );
+  expect(stderr).toBe(warning('SANDBOX_SEEED', ' (did you mean SANDBOX_SEED?)') + warning('SANDBOX_COLOUR'));
 });
 
 test('a port in use, and an address that cannot be listened on, stop the program with exit code 2 and one line', async () => {
@@ -145,7 +141,7 @@ test('a port in use, and an address that cannot be listened on, stop the program
 
 test('flags override the environment; port 0 is a free one', async () => {
   const { url, ready } = await startProgram(
-    { SANDBOX_OPENING_BALANCE: '1', SANDBOX_SETTLEMENT: 'instant', LOG_LEVEL: '' },
+    { SANDBOX_OPENING_BALANCE: '1', SANDBOX_SETTLEMENT: 'instant', SANDBOX_LOG_LEVEL: '' },
     ['serve', '--settlement', 'manual', '--opening-balance', '70.5', '--dialect', 'lenient'],
   );
   expect(ready).toMatchObject({ settlement: 'manual', dialect: 'lenient', msg: 'payout sandbox ready' });
@@ -169,7 +165,11 @@ async function standIn(...statuses: readonly Status[]): Promise<string> {
     const given = statuses[Math.min(asked++, statuses.length - 1)]!;
     const [code, status] = typeof given === 'number' ? [given, 'ready'] : given;
     if (code === 0) response.destroy();
-    else response.writeHead(url === '/_sandbox/health' ? code : 404).end(JSON.stringify({ status }));
+    else
+      response
+        .setHeader('x-payout-sandbox', '1.0.0')
+        .writeHead(url === '/_sandbox/health' ? code : 404)
+        .end(JSON.stringify({ status }));
   });
   return new URL(await listening(server)).port;
 }
@@ -192,7 +192,13 @@ interface Asked {
 /** `PORT` stands for that of a server which responds with these statuses. */
 testRows<Asked>([
   { statuses: [200], flags: ['--port', 'PORT', ...PATIENTLY], code: 0, says: READY },
-  { statuses: [200], flags: PATIENTLY, environment: { PORT: 'PORT', HOST: '0.0.0.0' }, code: 0, says: READY },
+  {
+    statuses: [200],
+    flags: PATIENTLY,
+    environment: { SANDBOX_PORT: 'PORT', SANDBOX_HOST: '0.0.0.0' },
+    code: 0,
+    says: READY,
+  },
   // starting, stopping, with a store that is away, ready
   { statuses: [0, 503, STORE_AWAY, 200], flags: [...AT, ...PATIENTLY], code: 0, says: READY },
   { statuses: [STORE_AWAY], flags: AT, code: 0, says: NO_STORE_SAID },
@@ -259,11 +265,11 @@ test('on a terminal scenarios prints colours unless NO_COLOR is set', async () =
 });
 
 test('a sandbox on every address logs a URL that works here, and an IPv6 address is written in brackets', async () => {
-  const { url } = await serveInProcess({ HOST: '0.0.0.0' });
+  const { url } = await serveInProcess({ SANDBOX_HOST: '0.0.0.0' });
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect((await ask(`${url}/client/fetchbalance`, 'sk_test_a')).status).toBe(200);
   if (!hasIpv6) return;
-  expect((await serveInProcess({ HOST: '::1' })).url).toMatch(/^http:\/\/\[::1\]:[1-9]\d*$/);
+  expect((await serveInProcess({ SANDBOX_HOST: '::1' })).url).toMatch(/^http:\/\/\[::1\]:[1-9]\d*$/);
 });
 
 test('a command keeps its exit code when nobody reads its standard error', async () => {

@@ -37,8 +37,8 @@ const GOOD: Readonly<Record<SettingName, readonly Good[]>> = {
     ['payouts', ['payouts']],
     [' Payouts.Example.test , host.docker.internal', ['payouts.example.test', 'host.docker.internal']],
   ],
-  logLevel: asWritten('silent', 'trace'),
-  apiKeys: [[' one , t!w@o# ', ['one', 't!w@o#']]],
+  logLevel: [...asWritten('silent', 'trace'), ['INFO', 'info']],
+  apiKeys: [[' one , t!w@o#, sk_test_red_* ', ['one', 't!w@o#', 'sk_test_red_*']]],
   openingBalance: [
     ['0', 0],
     ['4.35', 4.35],
@@ -86,6 +86,9 @@ const GOOD: Readonly<Record<SettingName, readonly Good[]>> = {
     [' rediss://me:secret@store.example.test:6380/2 ', 'rediss://me:secret@store.example.test:6380/2'],
     ['redis+cluster://me:secret@one:6379,two:6379', 'redis+cluster://me:secret@one:6379,two:6379'],
   ],
+  tls: asWritten('self-signed'),
+  tlsCert: asWritten('./cert.pem'),
+  tlsKey: asWritten('./key.pem'),
   metrics: asWritten('on', 'off'),
   adminToken: asWritten('0123456789abcdef', 'a-very-long-token!'),
 };
@@ -118,6 +121,9 @@ const DEFAULTS: Partial<Record<SettingName, unknown>> = {
   scenarios: undefined,
   state: undefined,
   store: undefined,
+  tls: undefined,
+  tlsCert: undefined,
+  tlsKey: undefined,
 };
 
 testRows(SETTINGS)('every documented default is the actual default', ({ name, defaultText }) => {
@@ -160,7 +166,10 @@ test('an error of the library names options, not flags, and lists all invalid on
   );
   expect(() => readOptions({ prot: 1 })).toThrow('there is no option prot (did you mean port?)');
   expect(() => readOptions({ clock: new Date(0) })).toThrow(/^clock must be running, or .*, not a Date$/);
+  expect(readOptions({ clock: new Date(NOON) }).clock).toBe(NOON);
 });
+
+const NOON = Date.UTC(2026, 0, 15, 6, 30);
 
 const A_PORT = 'must be a whole number from 0 to 65535';
 const HOST_NAMES = 'must be host names, separated by commas';
@@ -196,7 +205,9 @@ testRows([
   ['host', '--host must be an address or a host name, not ""'],
   ['seed', '--seed must be a text of 1 to 128 characters, or a number, not ""'],
 ])('an empty flag is refused', (name, message) => {
-  expect(refusalOf({ [name]: '' }, { PORT: '1', HOST: 'localhost', SANDBOX_SEED: '7' })).toBe(message);
+  expect(refusalOf({ [name]: '' }, { SANDBOX_PORT: '1', SANDBOX_HOST: 'localhost', SANDBOX_SEED: '7' })).toBe(
+    message,
+  );
 });
 
 testRows(['too-short', 'a token with spaces in it', 'sk_test_the_token_of_the_admin'])(
@@ -212,11 +223,32 @@ testRows([
   ['a key with a space in it', 'secret one,secret'],
   ['a key that is not ASCII', 'secret,sécret'],
   ['a key that is too long', `secret,${'s'.repeat(257)}`],
+  ['a quote', 'secret,"secret'],
+  ['another separator', 'secret;secret2'],
+  ['a star alone', 'secret,*'],
 ])('malformed API keys are refused without showing any key', (_what, keys) => {
-  const right = 'must be keys of at most 256 visible ASCII characters, separated by commas';
+  const right =
+    'must be keys of at most 256 visible ASCII characters without quotes, separated by commas; sk_test_red_* for all that begin so';
   expect(refusalOf({}, { SANDBOX_API_KEYS: keys })).toBe(`SANDBOX_API_KEYS ${right}`);
   expect(refusalOf({ apiKeys: keys }, {})).toBe(`--api-keys ${right}`);
 });
+
+test('of the names without a prefix only PORT counts, and only where the sandbox is served', () => {
+  const others = { PORT: '1', HOST: 'x86_64-conda-linux-gnu', LOG_LEVEL: 'notice' };
+  const port = (environment: object, isServed: boolean) =>
+    readSettings({}, { ...others, ...environment }, isServed).port;
+  expect(port({}, true)).toBe(1);
+  expect(port({}, false)).toBe(3000);
+  expect(port({ SANDBOX_PORT: '2' }, true)).toBe(2);
+  expect(port({ SANDBOX_PORT: 'tcp://10.0.0.1:3000' }, true)).toBe(1);
+  expect(() => readSettings({}, { PORT: 'x' }, true)).toThrow(/^PORT must be /);
+});
+
+testRows(['"sk_test_a,sk_test_b"', "'sk_test_a'"])(
+  'quotes that a file of variables has left around a value are refused',
+  (keys) =>
+    expect(refusalOf({}, { SANDBOX_API_KEYS: keys })).toMatch(/^SANDBOX_API_KEYS must be without quotes: /),
+);
 
 test('localhost listens on 127.0.0.1 only, without a DNS lookup', async () => {
   const lookup = vi.spyOn(dns, 'lookup');

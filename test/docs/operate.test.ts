@@ -91,7 +91,7 @@ test('the alert rules use metrics that exist, and one-server.md lists every metr
 test.skipIf(!hasCurl)('with sandbox.env, keys have separate worlds, which survive a restart', async () => {
   const folder = temporaryFolder();
   const env = read('one-server/sandbox.env')
-    .replace(/^PORT=.*$/m, 'PORT=0')
+    .replace(/^SANDBOX_PORT=.*$/m, 'SANDBOX_PORT=0')
     .replace(/^SANDBOX_STATE=.*$/m, `SANDBOX_STATE=${join(folder, 'worlds.jsonl')}`);
   const environment = parseEnv(env) as Record<string, string>; // as `node --env-file` does
   const [red, blue] = environment['SANDBOX_API_KEYS']!.split(',') as [string, string];

@@ -172,7 +172,7 @@ export class GenericContainer {
   withEnvironment(environment) { this.environment = environment; return this; }
   withWaitStrategy(path) { this.path = path; return this; }
   async start() {
-    const env = { ...process.env, PORT: '0', ...this.environment };
+    const env = { ...process.env, SANDBOX_PORT: '0', ...this.environment };
     const child = spawn(process.execPath, [process.env.SANDBOX_MAIN], { env, stdio: ['ignore', 'pipe', 'inherit'] });
     const [line] = await once(child.stdout.setEncoding('utf8'), 'data');
     const { hostname, port } = new URL(JSON.parse(line).url);

@@ -39,7 +39,7 @@ const dataOf = async (response: Response): Promise<Payout> =>
   ((await response.json()) as { readonly data: Payout }).data;
 
 test('every request, and at debug every settlement, is logged as one line of JSON, with its payout and refusal code', async () => {
-  const { stop, url } = await serveInProcess({ SANDBOX_SETTLEMENT: 'instant', LOG_LEVEL: 'debug' });
+  const { stop, url } = await serveInProcess({ SANDBOX_SETTLEMENT: 'instant', SANDBOX_LOG_LEVEL: 'debug' });
   const paid = await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-1' });
   await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-1' });
   await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-2', amount: 1e10 });
@@ -143,7 +143,7 @@ test('the ready line has the address and a key, but no secret one', async () => 
   const { ready, url } = await serveInProcess({ SANDBOX_SETTLEMENT: 'instant' });
   const msg = 'payout sandbox ready';
   expect(ready).toMatchObject({ url, msg, key: 'sk_test_demo', settlement: 'instant' });
-  const secret = await serveInProcess({ SANDBOX_API_KEYS: KEY, LOG_LEVEL: 'silent' });
+  const secret = await serveInProcess({ SANDBOX_API_KEYS: KEY, SANDBOX_LOG_LEVEL: 'silent' });
   expect(secret.ready).toMatchObject({ url: secret.url, msg, key: '$SANDBOX_KEY' });
   expect(JSON.stringify(secret.ready)).not.toContain(KEY);
 });
@@ -164,7 +164,7 @@ test.skipIf(!existsSync('/dev/full'))(
     const folder = temporaryFolder();
     const toFullDisk = ['-c', 'exec "$0" "$@" > /dev/full', process.execPath, MAIN];
     const SANDBOX_STATE = join(folder, 'sandbox.state');
-    const program = new Program('sh', toFullDisk, { PORT: String(port), SANDBOX_STATE });
+    const program = new Program('sh', toFullDisk, { SANDBOX_PORT: String(port), SANDBOX_STATE });
     const url = `http://127.0.0.1:${port}`;
     expect(await runInProcess(['health', '--url', url, '--wait', '20s'])).toMatchObject({ code: 0 });
     expect((await ask(`${url}/payout/initiate`, KEY, {})).status).toBe(200);
@@ -195,17 +195,17 @@ test('all log lines are written before SIGINT ends the program with exit code 0'
 const noTerminal = unless(hasTerminal, 'script of util-linux');
 
 test.skipIf(!hasTerminal)(
-  `on a terminal the welcome shows the address, the key and a curl command${noTerminal}`,
+  `on a terminal the welcome is one address and what to do next${noTerminal}`,
   async () => {
     const { program, url } = await startOnTerminal({ SANDBOX_SETTLEMENT: 'instant' });
-    await program.says(/Watch: .*\r\n/);
+    await program.says(/Next: .*\r\n/);
     await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-1' });
     await program.says(/INFO.*: 200 {2}initiate {2}ref-1/);
     program.child.stdin!.write('\u0003'); // Ctrl-C
     const { code, stdout } = await program.ended;
     expect(code).toBe(0);
-    expect(stdout).toContain(`Payout sandbox ready on ${url}\r\n`);
-    expect(stdout).toContain('Key: sk_test_demo (any key that begins with sk_test_');
+    const next = 'Next: open that address in a browser, or give it to your client with the key sk_test_demo';
+    expect(stdout).toContain(`\r\n  Payout sandbox ready on ${url}\r\n  ${next}\r\n\r\n`);
     expect(stdout).not.toMatch(/^\{/m);
     expect(stdout).not.toContain(KEY);
     expect(stdout).toMatch(/INFO.*: stopped/);
@@ -225,19 +225,19 @@ test('on a terminal the welcome shows what was restored', async () => {
 });
 
 test.skipIf(!hasCurl)(`the curl command of the welcome pays${unless(hasCurl, 'curl')}`, async () => {
-  const { said } = await serveInProcess({}, true);
+  const { said, url } = await serveInProcess({}, true, true);
   const [pay] = /curl .*/.exec(said)!;
   expect(JSON.parse(await paste(pay, ''))).toMatchObject({
     status: 'success',
     data: { client_ref_id: 'order-1' },
   });
-  const [page] = /http\S+\/_sandbox\/(?=\n)/.exec(said)!;
-  expect(await (await fetch(page)).text()).toContain('<title>');
+  const page = await fetch(url, { headers: { accept: 'text/html,*/*' } });
+  expect(await page.text()).toContain('<title>'); // the dashboard
 });
 
 test('on a terminal the welcome is shown even with a silent log, without fixed keys', async () => {
-  const settings = { SANDBOX_API_KEYS: `${KEY},${OTHER_KEY}`, LOG_LEVEL: 'silent' };
-  const { said, stop, url } = await serveInProcess(settings, true);
+  const settings = { SANDBOX_API_KEYS: `${KEY},${OTHER_KEY}`, SANDBOX_LOG_LEVEL: 'silent' };
+  const { said, stop, url } = await serveInProcess(settings, true, true);
   await ask(`${url}/client/fetchbalance`, KEY);
   expect(await stop()).toBe('');
   expect(said).toContain('Key: $SANDBOX_KEY (one of SANDBOX_API_KEYS');
@@ -248,7 +248,7 @@ test('on a terminal the welcome is shown even with a silent log, without fixed k
 
 test('a generated admin token is shown on a terminal, and neither it nor a set one is logged', async () => {
   const shown = async () => {
-    const { said, stop, url } = await serveInProcess({}, true);
+    const { said, stop, url } = await serveInProcess({}, true, true);
     const token = /Admin: +(\S{16,}) /.exec(said)![1]!;
     expect((await ask(`${url}/_sandbox/worlds`, token)).status).toBe(200);
     expect(await stop()).not.toContain(token);
@@ -262,7 +262,7 @@ test('a generated admin token is shown on a terminal, and neither it nor a set o
 });
 
 test('a sandbox that other machines can reach says so', async () => {
-  const open = { HOST: '0.0.0.0' };
+  const open = { SANDBOX_HOST: '0.0.0.0' };
   const { ready, url } = await serveInProcess(open);
   expect(ready).toMatchObject({ url, listens_on: '0.0.0.0', reachable_from: 'other machines' });
   expect((await serveInProcess(open, true)).said).toContain('so other machines can reach it');
@@ -292,7 +292,7 @@ test('a control call that changes something or has a wrong key is logged, and on
 });
 
 test('the log warns of worlds that are dropped with their payouts for newer ones: of the first, the tenth and so on', async () => {
-  const { stop, url } = await serveInProcess({ SANDBOX_MAX_WORLDS: '2', LOG_LEVEL: 'warn' });
+  const { stop, url } = await serveInProcess({ SANDBOX_MAX_WORLDS: '2', SANDBOX_LOG_LEVEL: 'warn' });
   const nthWorld = (nth: number): string => `sk_test_world_${nth}`;
   for (let nth = 0; nth < 4; nth += 1) await ask(`${url}/client/fetchbalance`, nthWorld(nth)); // worlds without payouts
   for (let nth = 4; nth < 18; nth += 1) await ask(`${url}/payout/initiate`, nthWorld(nth), {});
@@ -321,7 +321,7 @@ test.each([
   ['a key of another service', 'sk_live_NorThisEither-9573', {}],
 ])('the log masks %s wherever a client puts it', async (_what, secret, settings) => {
   const { stop, url } = await serveInProcess({
-    LOG_LEVEL: 'trace',
+    SANDBOX_LOG_LEVEL: 'trace',
     SANDBOX_SETTLEMENT: 'instant',
     ...settings,
   });

@@ -172,11 +172,11 @@ test('an unread log does not delay a stop', STOP_TIMEOUT, async () => {
 });
 
 test('a sandbox can restart on the same port at once', STOP_TIMEOUT, async () => {
-  const PORT = String(await quietPort());
-  const { stop, url } = await serveInProcess({ PORT });
+  const SANDBOX_PORT = String(await quietPort());
+  const { stop, url } = await serveInProcess({ SANDBOX_PORT });
   await keepAlive(url);
   await stop();
-  const again = await serveInProcess({ PORT });
+  const again = await serveInProcess({ SANDBOX_PORT });
   expect(again.url).toBe(url);
   expect((await ask(`${url}/client/fetchbalance`, KEY)).status).toBe(200);
 });

@@ -54,7 +54,7 @@ export class Program {
     hasChannel = false,
     output = (text: string): void => void (this.#stdout += text),
   ) {
-    const env = { PATH: process.env['PATH'], PORT: '0', ...environment };
+    const env = { PATH: process.env['PATH'], SANDBOX_PORT: '0', ...environment };
     const stdio = ['pipe', 'pipe', 'pipe', ...(hasChannel ? (['ipc'] as const) : [])] as const;
     this.child = spawn(command, args, { cwd: folder, env, stdio: [...stdio] });
     onTestFinished(() => killed(this.child));
@@ -109,7 +109,7 @@ export async function runInProcess(args: readonly string[], environment: Environ
     }),
   );
   try {
-    const code = await commandLine(args, { PORT: '0', ...environment });
+    const code = await commandLine(args, { SANDBOX_PORT: '0', ...environment });
     return { code, signal: null, ...written };
   } finally {
     for (const spy of spies) spy.mockRestore();
@@ -127,8 +127,8 @@ export async function startProgram(environment: Environment = {}, args: readonly
  * Serves in this process what the program serves with these variables, with its log: a tenth of the time of a start. What only
  * a process has, such as signals, exit codes and the pipe of the log, needs `startProgram`.
  */
-export async function serveInProcess(environment: Environment = {}, isTerminal = false) {
-  const settings = readSettings({}, { PORT: '0', ...environment });
+export async function serveInProcess(environment: Environment = {}, isTerminal = false, isVerbose = false) {
+  const settings = readSettings({}, { SANDBOX_PORT: '0', ...environment });
   let written = '';
   const stream = new Writable({
     write: (chunk: Buffer, _encoding, done) => done(void (written += chunk.toString())),
@@ -137,7 +137,7 @@ export async function serveInProcess(environment: Environment = {}, isTerminal =
   const server = await startServer(settings, systemClock(), log);
   let said = '';
   const spy = vi.spyOn(process.stdout, 'write').mockImplementation((text) => Boolean((said += String(text))));
-  welcome(server, settings, log, isTerminal);
+  welcome(server, settings, log, isTerminal, isVerbose);
   spy.mockRestore();
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= server.close());

@@ -72,7 +72,7 @@ async function peakOf(
   holds: (target: Target, isTaken: () => boolean) => Promise<unknown> = () => Promise.resolve(),
   rounds = 2,
 ): Promise<number> {
-  const target = await startTarget({ LOG_LEVEL: 'warn', ...settings });
+  const target = await startTarget({ SANDBOX_LOG_LEVEL: 'warn', ...settings });
   const idle = target.memory();
   let peak = 0;
   const look = (): void => {
@@ -237,7 +237,7 @@ test.each<[string, number, (nth: number) => { key: string; change: object }]>([
     (nth) => ({ key: `sk_test_one_of_${nth % 80}`, change: { beneficiary_name: 'ख'.repeat(100) } }),
   ],
 ])('with the default settings, %s do not end a process with a small heap', async (_what, count, made) => {
-  const target = await startTarget({ LOG_LEVEL: 'warn', NODE_OPTIONS: '--max-old-space-size=96' });
+  const target = await startTarget({ SANDBOX_LOG_LEVEL: 'warn', NODE_OPTIONS: '--max-old-space-size=96' });
   const AT_ONCE = 100;
   for (let sent = 0; sent < count; sent += AT_ONCE) {
     const requests = times(AT_ONCE, (nth) => {

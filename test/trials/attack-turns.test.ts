@@ -55,7 +55,13 @@ const LONG: readonly Call[] = [
 test('no call keeps others waiting for long, beside 50,000 payouts and a full journal, in a small heap', async () => {
   const environment = { SANDBOX_RATE_LIMIT: 'off', SANDBOX_METRICS: 'on', SANDBOX_ADMIN_TOKEN: ADMIN_TOKEN };
   const args = ['--max-old-space-size=192', '--import', PROBE, MAIN, '--opening-balance', '10000000'];
-  const program = new Program(process.execPath, args, { ...environment, LOG_LEVEL: 'info' }, undefined, true);
+  const program = new Program(
+    process.execPath,
+    args,
+    { ...environment, SANDBOX_LOG_LEVEL: 'info' },
+    undefined,
+    true,
+  );
   const [ready] = logLines(await program.says(/.*"msg":"payout sandbox ready"\}\n/));
   const { port } = new URL(String(ready!['url']));
   const agent = new Agent({ keepAlive: true, maxSockets: BURST });

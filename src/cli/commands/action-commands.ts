@@ -61,7 +61,7 @@ export function addFlags(command: Command, shape: z.ZodRawShape): void {
 
 const URL_FLAG = [
   '--url <url>',
-  'the address of the sandbox [SANDBOX_URL; default HOST and PORT on this machine]',
+  'the address of the sandbox [SANDBOX_URL; default SANDBOX_HOST and SANDBOX_PORT on this machine]',
 ] as const;
 
 /** How to say which sandbox and which world is meant, or that one is its admin. */

@@ -27,20 +27,21 @@ export function addServerCommands(builder: CommandBuilder): void {
   builder.root.commandsGroup('The sandbox:');
   builder
     .command('serve [file]', 'serve the sandbox until a signal stops it', ALL_SETTINGS)
+    .option('--verbose', 'print also the key, the scenario, an example and the admin token, on a terminal')
     .addHelpText('after', SERVE_EXAMPLES)
-    .action(async (file: string | undefined, flags: Flags) => {
+    .action(async (file: string | undefined, { verbose, ...flags }: Flags) => {
       if (file !== undefined && !isScenarioFile(file))
         return builder.ended(complain(noSuchCommand(builder.root, file)));
       if (file !== undefined && flags['scenario'] !== undefined)
         return builder.ended(complain(`only one scenario can be served, not both ${file} and --scenario`));
       const { scenario = file } = flags;
-      const settings = readSettings({ ...flags, scenario }, builder.environment);
+      const settings = readSettings({ ...flags, scenario }, builder.environment, true);
       const { serve } = await import('../serve.ts');
-      builder.ended(await serve(settings, builder.environment));
+      builder.ended(await serve(settings, builder.environment, verbose === true));
     });
   builder
     .command('health', 'check whether a sandbox is ready: exit code 0 or 1', ['host', 'port'])
-    .option('--url <url>', 'its address [default: HOST and PORT on this machine]')
+    .option('--url <url>', 'its address [default: SANDBOX_HOST and SANDBOX_PORT on this machine]')
     .option(
       '--wait <time>',
       'wait up to this long for it and its store to be ready, such as 30s [default: check once]',

@@ -2,6 +2,7 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import fp from 'fastify-plugin';
 import type { WallClock } from '../../worlds/wall-clock.ts';
+import { tcpSocketOf } from '../server-options.ts';
 import { takeBody } from './body.ts';
 
 /** What the owner of a request says of it. */
@@ -75,6 +76,10 @@ export class Connections {
       const isFull = this.#open.size >= this.options.max && !this.#endExpendable();
       this.#opened(socket);
       if (isFull) this.end(socket, MAX_CONNECTIONS);
+    });
+    server.on('secureConnection', (socket: Socket) => {
+      this.#open.delete(tcpSocketOf(socket)); // from here on, the connection is that of TLS
+      this.#opened(socket);
     });
   }
 

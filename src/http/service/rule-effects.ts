@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { Refusal } from '../../contract/errors.ts';
 import { durationText } from '../../contract/times.ts';
 import { sendText } from '../refusals.ts';
+import { tcpSocketOf } from '../server-options.ts';
 import type { Fault } from '../../scenario/rule.ts';
 import type { Decided, KeptRequest, SeenEffect } from '../../world/journal/kept-request.ts';
 import type { WallClock } from '../../worlds/wall-clock.ts';
@@ -190,7 +191,7 @@ async function breakWire(fault: Fault, context: FaultContext): Promise<void> {
   raw.once('error', () => socket.destroy()); // Fastify no longer listens to a response that it handed over
   switch (fault.kind) {
     case 'connection-reset':
-      socket.resetAndDestroy();
+      tcpSocketOf(socket).resetAndDestroy();
       return;
     case 'empty-response':
       socket.destroySoon();

@@ -5,7 +5,7 @@ import { rawRequest } from '../../support/http/raw-socket.ts';
 import { sized } from '../../support/size.ts';
 
 test('connections that request large files and never read them take hardly any memory', async () => {
-  const target = await startTarget({ LOG_LEVEL: 'warn' });
+  const target = await startTarget({ SANDBOX_LOG_LEVEL: 'warn' });
   const page = await (await fetch(`${target.url}/_sandbox/`)).text();
   const [, script] = /src="\.?\/?(assets\/[^"]+\.js)"/.exec(page)!;
   const asked = ['openapi.json', script!].map((path) => rawRequest(`GET /_sandbox/${path}`, {}));

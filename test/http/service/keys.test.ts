@@ -38,7 +38,7 @@ test.each(ROUTES)('%s %s requires a key', async (method, path) => {
 });
 
 test('a sandbox with fixed keys accepts only those', async () => {
-  const { url } = await sandboxFor({ apiKeys: 'one,two' });
+  const { url } = await sandboxFor({ apiKeys: 'one,two,sk_test_red_*' });
   for (const [key, status] of [
     ['one', 200],
     ['two', 200],
@@ -46,6 +46,9 @@ test('a sandbox with fixed keys accepts only those', async () => {
     ['on', 401],
     ['one,two', 401],
     ['onetwo', 401],
+    ['sk_test_red_7', 200],
+    ['sk_test_red', 401],
+    ['sk_test_blue_7', 401],
   ]) {
     expect((await ask(url, 'GET', '/client/fetchbalance', `Bearer ${key}`)).status).toBe(status);
   }

@@ -27,7 +27,7 @@ const npmStart: WayIn = {
       SANDBOX_CLOCK: START,
       SANDBOX_RATE_LIMIT: 'off',
       SANDBOX_ADMIN_TOKEN: ADMIN_TOKEN,
-      PORT: '0',
+      SANDBOX_PORT: '0',
       PATH: process.env['PATH'],
     };
     const npm = spawn('npm', ['start'], { cwd: ROOT, env: settings, detached: true });
