@@ -103,7 +103,9 @@ export const scenarioActions = [
     async run({ scenario }, { world, texts }) {
       if (isName(scenario)) return world.use(scenario ?? null);
       const { scenarioIn } = await import('./written-documents.ts');
-      return world.use(scenarioIn(texts.read('use', scenario)));
+      const read = texts.read('use', scenario);
+      const [, name] = /(?:^|[\\/])([\w.-]{1,64})\.(?:ya?ml|json)$/i.exec(read.name) ?? [];
+      return world.use(scenarioIn(read), name === undefined ? {} : { name });
     },
     lines({ name, description, rules, outcomes }) {
       const own = rules.filter(({ from }) => from === 'scenario').length;

@@ -1,15 +1,10 @@
 import { z } from 'zod';
-import { reasonOf } from '../client/control-client.ts';
-import {
-  callService,
-  type PayoutInput,
-  type ServiceCallInit,
-  type ServiceResponse,
-} from '../client/controlled-world.ts';
+import type { ServiceCallInit, ServiceResponse } from '../client/control-client.ts';
+import type { PayoutInput } from '../client/controlled-world.ts';
 import { State } from '../contract/service.ts';
 import { rupees } from '../contract/words.ts';
 import { action, type Session } from './sandbox-action.ts';
-import { amount, reference, text } from './arguments.ts';
+import { amount, reference, text, wholeNumber } from './arguments.ts';
 import { cellOf, stateColour } from './text-output.ts';
 
 /** The fields of a payout. Those that are not given are those of a valid IMPS payout of ₹1,000. */
@@ -60,10 +55,8 @@ async function sent(
     const response = await send({ signal: signal === undefined ? late : AbortSignal.any([late, signal]) });
     return { ...response, headers: Object.fromEntries(response.headers) };
   } catch (error) {
-    if (signal?.aborted || (error as Error).cause instanceof TypeError) throw error;
-    const why = late.aborted
-      ? `no response within ${PATIENCE_MS / 1000} s`
-      : `the connection broke before the response (${reasonOf(error)})`;
+    if (signal?.aborted) throw error;
+    const why = late.aborted ? `no response within ${PATIENCE_MS / 1000} s` : (error as Error).message;
     return { ...NOTHING, error: `${why}; the journal says why, and payouts whether a payout was made` };
   }
 }
@@ -119,11 +112,20 @@ export const serviceActions = [
     details:
       'Fields that are not given are those of a valid payout of ₹1,000 by IMPS. The same reference again is a retry. Rules and faults apply.',
     effect: 'changes',
-    input: PAYOUT,
+    input: {
+      ...PAYOUT,
+      times: wholeNumber('how many payouts to make, one after the other', 1, 1000).optional(),
+    },
     words: ['amount'],
-    run: (payout, session) => sent(session, (init) => session.world.pay(payoutOf(payout), init)),
-    lines: outcomeLines,
-    hasFailed: isRefused,
+    async run({ times, ...payout }, session) {
+      const pay = () => sent(session, (init) => session.world.pay(payoutOf(payout), init));
+      if (times === undefined) return pay();
+      const outcomes: Outcome[] = [];
+      while (outcomes.length < times) outcomes.push(await pay());
+      return outcomes;
+    },
+    lines: (made, session) => [made].flat().flatMap((one) => outcomeLines(one, session)),
+    hasFailed: (made) => [made].flat().some(isRefused),
   }),
   action({
     name: 'read',
@@ -139,7 +141,7 @@ export const serviceActions = [
         ...(txn !== undefined && { txn_id: txn }),
       });
       return sent(session, (init) =>
-        callService(session.world, { path: `/payout/status?${query.toString()}`, ...init }),
+        session.control.service({ path: `/payout/status?${query.toString()}`, ...init }),
       );
     },
     lines: outcomeLines,
@@ -150,7 +152,7 @@ export const serviceActions = [
     summary: 'read the balance of the wallet, as a client would',
     effect: 'changes',
     run: (_input, session) =>
-      sent(session, (init) => callService(session.world, { path: '/client/fetchbalance', ...init })),
+      sent(session, (init) => session.control.service({ path: '/client/fetchbalance', ...init })),
     lines: outcomeLines,
     hasFailed: isRefused,
   }),

@@ -127,6 +127,13 @@ const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 
 const Status = z.int().min(200).max(599).describe('HTTP status');
 
+/** Whether a response with this status has content, by RFC 9110. */
+export const hasContent = (status: number): boolean => status !== 204 && status !== 205 && status !== 304;
+
+const HeaderValue = z
+  .string()
+  .regex(HEADER_VALUE, { error: 'must be a header value of printable ASCII on one line' });
+
 const ResponseDocument = z
   .strictObject({
     status: Status,
@@ -144,15 +151,21 @@ const ResponseDocument = z
           .refine((name) => !RESERVED_HEADERS.test(name), {
             error: 'must not be a header of the connection or of the sandbox itself',
           }),
-        z.string().regex(HEADER_VALUE, { error: 'must be a header value of printable ASCII on one line' }),
+        z.union([HeaderValue, z.array(HeaderValue).min(1)]),
       )
       .refine(atMostSoMany, TOO_MANY_HEADERS)
+      .describe('A header that is sent several times, such as Set-Cookie, has a list')
       .optional(),
     body: z
       .union([z.string(), z.record(z.string(), z.json()), z.array(z.json())])
       .describe('A text, or JSON; by default the error body of the dialect for this status')
       .optional(),
   })
+  .refine(
+    ({ status, code, message, body }) =>
+      hasContent(status) || (body === undefined && code === undefined && message === undefined),
+    { error: 'must not have a body, a code or a message: a response with this status has no content' },
+  )
   .refine(
     ({ status, code, message, body }) =>
       status >= 300 || body !== undefined || (code === undefined && message === undefined),
@@ -196,6 +209,19 @@ export const Fault = z
     z.strictObject({ kind: z.literal('slow-body'), bytes_per_second: z.int().min(1).max(1_000_000) }),
   ])
   .describe('What happens to the connection');
+
+const BODY_FAULTS: ReadonlySet<string> = new Set(['truncated-body', 'malformed-json', 'slow-body']);
+
+/** Whether a response has the body that a fault breaks. */
+export const hasBodyToBreak = ({
+  respond,
+  fault,
+}: {
+  readonly respond?: z.output<typeof Respond> | undefined;
+  readonly fault?: z.output<typeof Fault> | undefined;
+}): boolean => respond === undefined || hasContent(respond.status) || !BODY_FAULTS.has(fault?.kind ?? '');
+export const NO_BODY_TO_BREAK =
+  'must not have a fault of the body: a response with this status has no content';
 
 const Limit = z
   .strictObject({ max: Count, per: RateLimitWindow }, mappingLike('{ max: 3, per: 10s }'))
@@ -245,6 +271,7 @@ const EffectDocument = z
     ),
   })
   .refine(hasFields, { error: 'must have at least one effect' })
+  .refine(hasBodyToBreak, { error: NO_BODY_TO_BREAK })
   .meta({ id: 'Effect', description: 'What the rule does; effects can be combined' });
 export type EffectDocument = z.infer<typeof EffectDocument>;
 

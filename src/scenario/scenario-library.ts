@@ -1,5 +1,5 @@
 import type { RateLimit, ScenarioSettings, ScenarioSource } from '../contract/snapshot.ts';
-import { existsSync, readdirSync, watch } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, watch, type FSWatcher } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { ScenarioInput } from '../contract/control.ts';
 import { LRUCache } from 'lru-cache';
@@ -23,6 +23,7 @@ import {
   unknownChoice,
 } from './scenario-file.ts';
 import { reported } from '../contract/shape-issues.ts';
+import { systemReason } from '../contract/usage-error.ts';
 import { readText } from './scenario-text.ts';
 
 /** The settings of the server that concern scenarios. */
@@ -75,6 +76,26 @@ function linesOf(error: unknown): readonly string[] {
   return error.lines;
 }
 
+/** What a path leads to once links are followed; itself if it leads nowhere. */
+function targetOf(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file;
+  }
+}
+
+/** The scenario files of a folder; none of one that is gone, or that cannot be read. */
+function filesOf(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+      .filter(isScenarioFile)
+      .map((entry) => join(folder, entry));
+  } catch {
+    return [];
+  }
+}
+
 /** All scenarios that a world or a request can choose: those that ship, the user's, and the active one. */
 export class ScenarioLibrary implements ScenarioCompiler {
   readonly #files: Map<string, string>;
@@ -89,8 +110,12 @@ export class ScenarioLibrary implements ScenarioCompiler {
   readonly #options: LibraryOptions;
   /** The text of each file that was read, whether it could be used or not. */
   readonly #texts = new Map<string, string>();
-  /** Ends the watching of a folder. */
-  readonly #unwatch = new Map<string, () => void>();
+  readonly #watchers: FSWatcher[] = [];
+  /** The folders that cannot be watched. */
+  readonly #unwatched = new Set<string>();
+  /** What is wrong with the files that cannot be used. */
+  readonly #problems = new Map<string, readonly string[]>();
+  #settled: NodeJS.Timeout | undefined;
   readonly rules = rulesOf;
 
   /** @throws ScenarioError when a file of the user cannot be used */
@@ -129,8 +154,8 @@ export class ScenarioLibrary implements ScenarioCompiler {
   }
 
   /** Makes a scenario of a document, which the library does not keep. @throws ScenarioError */
-  compile(document: unknown): Scenario {
-    const scenario = documentScenario(document, INLINE, this.#options.settings);
+  compile(document: unknown, name = INLINE): Scenario {
+    const scenario = documentScenario(document, name, this.#options.settings);
     return this.#keepSource(scenario.source, scenario);
   }
 
@@ -146,42 +171,72 @@ export class ScenarioLibrary implements ScenarioCompiler {
     }
   }
 
-  /** Watches the folders of the user's files, and reads again what has changed in them. */
+  /**
+   * Watches the folders of the user's files, and of what these are links to. A watcher stays with a folder that was moved or removed,
+   * whatever takes its place, so each reading begins with new ones.
+   */
   watch(): void {
-    const own = new Set([...this.#files.values()].filter((file) => !file.startsWith(SHIPPED)).map(dirname));
-    if (this.#options.folder !== undefined) own.add(resolve(this.#options.folder));
-    for (const folder of own) this.#watchFolder(folder);
+    const files = this.#ownFiles();
+    const folders = new Set([...files, ...files.map(targetOf)].map(dirname));
+    if (this.#options.folder !== undefined) folders.add(resolve(this.#options.folder));
+    this.close();
+    for (const folder of folders) this.#watchFolder(folder);
   }
 
-  /** Editors often empty a file before they write it, so a folder is read when it has stopped changing. */
   #watchFolder(folder: string): void {
-    let settled: NodeJS.Timeout | undefined;
-    const lost = (reason: string): void =>
-      this.#options.refused([`${folder} is no longer watched: ${reason}`]);
-    const read = (): void => {
-      this.#unwatch.get(folder)!(); // a watcher stays with a folder that was moved or removed, whatever takes its place
-      let entries: string[];
-      try {
-        this.#watchFolder(folder);
-        entries = readdirSync(folder);
-      } catch {
-        return lost('it was moved or removed. Restart the sandbox when it is there again');
-      }
-      for (const entry of entries) if (isScenarioFile(entry)) this.#reload(join(folder, entry));
+    const lost = (error: unknown): void => {
+      const isKnown = this.#unwatched.has(folder);
+      this.#unwatched.add(folder);
+      if (isKnown) return;
+      const { code } = error as NodeJS.ErrnoException;
+      const why = code === 'ENOSPC' ? 'the system allows no more watchers' : systemReason(error);
+      const instead = 'POST /_sandbox/scenarios/reload reads what has changed there';
+      this.#options.refused([`${folder} is not watched (${why}): ${instead}`]);
     };
-    const watcher = watch(folder, { persistent: false }, () => {
-      clearTimeout(settled);
-      settled = setTimeout(read, SETTLED_MS).unref();
-    });
-    watcher.on('error', ({ message }) => lost(message));
-    this.#unwatch.set(folder, () => {
-      watcher.close();
-      clearTimeout(settled);
-    });
+    try {
+      const watcher = watch(folder, { persistent: false }, () => {
+        clearTimeout(this.#settled); // editors often empty a file before they write it
+        this.#settled = setTimeout(() => this.reload(), SETTLED_MS).unref();
+      });
+      this.#watchers.push(watcher.on('error', lost));
+      this.#unwatched.delete(folder);
+    } catch (error) {
+      lost(error);
+    }
   }
 
   close(): void {
-    for (const unwatch of this.#unwatch.values()) unwatch();
+    clearTimeout(this.#settled);
+    for (const watcher of this.#watchers.splice(0)) watcher.close();
+  }
+
+  /** Reads again what has changed of the user's files. @returns these files, and what is wrong with all that cannot be used */
+  reload(): { readonly reloaded: string[]; readonly problems: string[] } {
+    this.watch();
+    const { reloaded, refused } = this.#options;
+    const changed: string[] = [];
+    const files = this.#ownFiles().filter((file) => existsSync(file));
+    for (const file of files) {
+      try {
+        if (!this.#readAgain(file)) continue;
+        this.#problems.delete(file);
+        changed.push(file);
+        reloaded(file);
+      } catch (error) {
+        const lines = linesOf(error);
+        this.#problems.set(file, lines);
+        refused(lines);
+      }
+    }
+    return { reloaded: changed, problems: files.flatMap((file) => this.#problems.get(file) ?? []) };
+  }
+
+  /** The user's files: those in use, and those of the folder. */
+  #ownFiles(): readonly string[] {
+    const { folder } = this.#options;
+    const there = folder === undefined ? [] : filesOf(resolve(folder));
+    const own = [...this.#files.values()].filter((file) => !file.startsWith(SHIPPED));
+    return [...new Set([...own, ...there])];
   }
 
   #keepSource(source: ScenarioSource, scenario: Scenario): Scenario {
@@ -195,24 +250,18 @@ export class ScenarioLibrary implements ScenarioCompiler {
     return this.#keep(readScenario(file, text, this.#options.settings));
   }
 
-  #reload(file: string): void {
+  /** @returns whether it has changed @throws ScenarioError; then its last good version stays */
+  #readAgain(file: string): boolean {
     const name = nameOf(file);
     const known = this.#files.get(name);
-    const { folder, refused } = this.#options;
-    const isInFolder = folder !== undefined && dirname(file) === resolve(folder);
-    if (known !== file && !isInFolder) return; // a file that is not one of the user's scenarios
-    try {
-      const text = scenarioText(file);
-      if (text === this.#texts.get(file)) return;
-      this.#texts.set(file, text);
-      if (known !== undefined && known !== file && !known.startsWith(SHIPPED) && existsSync(known))
-        return refused([sameNameText(file, known)]);
-      this.#load(file, text);
-    } catch (error) {
-      return refused(linesOf(error));
-    }
+    const text = scenarioText(file);
+    if (text === this.#texts.get(file)) return false;
+    this.#texts.set(file, text);
+    if (known !== undefined && known !== file && !known.startsWith(SHIPPED) && existsSync(known))
+      throw new ScenarioError([sameNameText(file, known)]);
+    this.#load(file, text);
     this.#files.set(name, file);
-    this.#options.reloaded(file);
+    return true;
   }
 
   /** Reads all of the user's folder, so that errors in it are reported at the start. */

@@ -56,9 +56,9 @@ const shortened = (value: string): string =>
 
 type Escape = (text: string) => string;
 
-export const filled = (text: string, filling: Filling, escape: Escape): string =>
+export const filled = (text: string, filling: Filling, escape: Escape, values = filling.values): string =>
   text.replaceAll(PLACEHOLDER, (_placeholder, name: string) => {
-    const value = String(filling.values[name.trim() as TemplateName] ?? '');
+    const value = String(values[name.trim() as TemplateName] ?? '');
     const escaped = escape(shortened(value).toWellFormed());
     filling.left -= escaped.length;
     return filling.left < 0 ? '' : escaped;
@@ -80,11 +80,21 @@ const asHeader: Escape = (text) => text.replaceAll(/[^\x20-\x7e]/gu, encodeURICo
 
 const markupEscape = (contentType: string): Escape => (/html|xml/i.test(contentType) ? asHtml : asItIs);
 
+/** Headers whose time has the form of HTTP: `Thu, 15 Jan 2026 10:30:00 GMT`. */
+const HAS_HTTP_DATE = /^(?:expires|last-modified|retry-after|sunset)$/i;
+
 export const filledHeaders = (
   headers: NonNullable<Respond['headers']>,
   filling: Filling,
-): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, filled(text, filling, asHeader)]));
+): Readonly<Record<string, string | string[]>> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, given]) => {
+      const { values } = filling;
+      const now = HAS_HTTP_DATE.test(name) ? new Date(values.now!).toUTCString() : values.now;
+      const fill = (text: string): string => filled(text, filling, asHeader, { ...values, now });
+      return [name, typeof given === 'string' ? fill(given) : given.map(fill)];
+    }),
+  );
 
 /** The text of a body: values in a text are escaped for its content type, those in an object as JSON. */
 export function filledBody(

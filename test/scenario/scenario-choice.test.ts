@@ -120,8 +120,26 @@ test('a folder of scenarios that is replaced, or that is a ConfigMap of Kubernet
   await expect.poll(status).toBe(504);
 
   renameSync(folder, `${folder}.moved`);
-  await expect.poll(log).toMatch(/no longer watched: it was moved or removed/);
+  await expect
+    .poll(log)
+    .toMatch(/is not watched \(no such file or folder\): POST \/_sandbox\/scenarios\/reload/);
   expect(await status()).toBe(504);
+  write(folder, 505);
+  const [world, answer] = [clientAt(url), { reloaded: [join(folder, 'mine.yaml')], problems: [] }];
+  expect((await world.send('POST', '/_sandbox/scenarios/reload')).body).toEqual(answer);
+  expect(await status()).toBe(505);
+});
+
+test('a scenario file behind a link is read again when it changes', async () => {
+  const target = folderWith({ 'target.yaml': respondingWith(503) });
+  const folder = folderWith({});
+  symlinkSync(join(target, 'target.yaml'), join(folder, 'mine.yaml'));
+  const { url } = await serveInProcess({
+    SANDBOX_SCENARIO: join(folder, 'mine.yaml'),
+    SANDBOX_RATE_LIMIT: 'off',
+  });
+  writeFileSync(join(target, 'target.yaml'), respondingWith(504));
+  await expect.poll(async () => (await clientAt(url).pay()).status).toBe(504);
 });
 
 test('files beside the active scenario file are ignored', async () => {

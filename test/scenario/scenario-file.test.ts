@@ -231,6 +231,14 @@ testRows<[rule: string, problem: string, column?: number]>([
     'match.attempt can never match: no number is within these bounds',
   ],
   ['effect: { respond: { status: 200, code: X } }', 'effect.respond must have a body instead of a code', 20],
+  [
+    'effect: { respond: { status: 204, body: x } }',
+    'effect.respond must not have a body, a code or a message: a response with this status has no content',
+  ],
+  [
+    'effect: { respond: 304, fault: truncated-body }',
+    'effect must not have a fault of the body: a response with this status has no content',
+  ],
   ['during: { for: 1s, until: 2s }', 'during must not have both for and until'],
   ['during: { from: 2m, until: 2m }', 'during must be a window that ends after it begins'],
   ['during: 10m', 'during must be a mapping such as { from: 10m, for: 10s }'],

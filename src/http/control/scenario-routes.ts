@@ -3,6 +3,7 @@ import {
   ChooseRequest,
   RuleQuery,
   RuleRequest,
+  ScenarioQuery,
   ScenarioRequest,
   type ScenarioInput,
   ExplainRequest,
@@ -74,6 +75,15 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock,
     return { in_force: scenarios.active.name, scenarios: all };
   });
 
+  app.post(
+    '/scenarios/reload',
+    operation('Scenario', 'reloadScenarios', 'Read the scenario files again', {
+      description:
+        'Those in use and those of SANDBOX_SCENARIOS, on this server. They are also read when they change, where the system says so.',
+    }),
+    () => scenarios.reload(),
+  );
+
   app.get(
     '/scenario',
     operation('Scenario', 'getScenario', 'The scenario of this world, with its rules'),
@@ -85,8 +95,9 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock,
     operation('Scenario', 'chooseScenario', 'Choose a scenario, or send one', {
       errors: ['SCENARIO_NOT_FOUND', 'SANDBOX_FULL'],
       requestBody: ScenarioRequest,
+      querystring: ScenarioQuery,
     }),
-    async ({ body, exchange }) => {
+    async ({ body, query: { name }, exchange }) => {
       if (isNaming(body)) {
         const { use } = checked(ChooseRequest, body, 'body');
         return use === null ? choose(exchange, scenarios.active, false) : choose(exchange, named(use), true);
@@ -96,7 +107,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock,
       }
       return choose(
         exchange,
-        compiled(() => scenarios.compile(body)),
+        compiled(() => scenarios.compile(body, name)),
         true,
       );
     },

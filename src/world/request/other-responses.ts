@@ -1,6 +1,7 @@
 import type { SentResponse } from '../../contract/snapshot.ts';
 import { STATUS_CODES } from 'node:http';
 import type { Dialect } from '../../contract/dialect.ts';
+import { hasContent } from '../../contract/scenario-document.ts';
 import { JSON_TYPE } from '../../contract/service.ts';
 import { refusalMessage, REFUSALS, type FieldError, type RefusalData } from '../../contract/errors.ts';
 import type { Respond } from '../../scenario/rule.ts';
@@ -45,7 +46,7 @@ export function errorBody(
   return { text: JSON.stringify(shown), contentType: JSON_TYPE };
 }
 
-export type Headers = Record<string, string>;
+export type Headers = Record<string, string | string[]>;
 
 /** Adds headers, whose names may be in any case. */
 export function addHeaders(headers: Headers, more: Readonly<Headers> = {}): void {
@@ -95,11 +96,7 @@ export function ownResponse(
   addHeaders(headers, filledHeaders(respond.headers ?? {}, filling));
   if (body !== undefined) {
     headers['content-type'] ??= typeof body === 'string' ? TEXT_TYPE : JSON_TYPE;
-    return {
-      status,
-      headers: confined(headers),
-      body: filledBody(body, filling, headers['content-type']),
-    };
+    return responseWith(status, headers, filledBody(body, filling, String(headers['content-type'])));
   }
   const message =
     ownMessage === undefined
@@ -107,15 +104,20 @@ export function ownResponse(
       : filled(ownMessage, filling, asItIs);
   const { text, contentType } = errorBody({ status, code: codeOf(respond)!, message }, dialect.errors);
   if (contentType !== null) headers['content-type'] ??= contentType;
-  return { status, headers: confined(headers), body: text };
+  return responseWith(status, headers, text);
 }
 
 /** The types in which no browser runs scripts. */
 const WITHOUT_SCRIPTS = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain)\s*(?:;[^,]*)?$/i; // of several, the last counts
 
-/** A page that a rule makes must not act as a page of the sandbox: a link could send a browser to it without a key. */
-export function confined(headers: Headers): Headers {
-  const type = headers['content-type'];
-  if (type === undefined || WITHOUT_SCRIPTS.test(type)) return headers;
-  return { ...headers, 'content-security-policy': 'sandbox', 'x-content-type-options': 'nosniff' };
+/**
+ * The response with the status and the headers of a rule. A page that a rule makes must not act as a page of the sandbox: a link could
+ * send a browser to it without a key.
+ */
+export function responseWith(status: number, headers: Headers, body: string): SentResponse {
+  const { 'content-type': type, ...others } = headers;
+  if (!hasContent(status)) return { status, headers: others, body: '' };
+  const isConfined = type !== undefined && !WITHOUT_SCRIPTS.test(String(type));
+  const confined = { 'content-security-policy': 'sandbox', 'x-content-type-options': 'nosniff' };
+  return { status, headers: isConfined ? { ...headers, ...confined } : headers, body };
 }

@@ -13,7 +13,7 @@ import {
   type KeptRequest,
   type SeenEffect,
 } from '../journal/kept-request.ts';
-import { addHeaders, confined, ownResponse, refusalResponse, type Headers } from './other-responses.ts';
+import { addHeaders, ownResponse, refusalResponse, responseWith, type Headers } from './other-responses.ts';
 
 /** The response to a request as text: made for the client, and again whenever somebody reads the journal. */
 
@@ -52,7 +52,7 @@ export function responseOf(request: Decided): SentResponse {
   const body = answer.kind === 'none' ? '' : JSON.stringify(normalBody(request));
   if (effect === null || respond === null) return { status: 200, headers, body };
   addHeaders(headers, filledHeaders(respond.headers ?? {}, fillingFor(effect, request)));
-  return { status: respond.status, headers: confined(headers), body };
+  return responseWith(respond.status, headers, body);
 }
 
 /** The fields of the payout API that a request of a route has. */

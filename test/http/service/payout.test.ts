@@ -25,6 +25,21 @@ test('an accepted payout is answered with exactly the fields of the payout API',
   expect(text).toContain('"utr":null');
 });
 
+test('a rule sends a header several times, a time in the form of its header, and no content with a 204', async () => {
+  const { pay, world } = await clientFor({ clock: '2026-01-15T10:30:00Z' });
+  const headers = {
+    'Set-Cookie': ['a=1', 'b={{client_ref_id}}'],
+    'Retry-After': '{{now}}',
+    'X-At': '{{now}}',
+  };
+  await world.rule({ effect: { respond: { status: 204, headers } } });
+  const { status, text, headers: seen } = await pay();
+  expect({ status, text, type: seen.get('content-type') }).toEqual({ status: 204, text: '', type: null });
+  expect(seen.getSetCookie()).toEqual(['a=1', 'b=order-1']);
+  expect(seen.get('retry-after')).toBe('Thu, 15 Jan 2026 10:30:00 GMT');
+  expect(seen.get('x-at')).toBe('2026-01-15T10:30:00.000Z');
+});
+
 test('HEAD gets the headers of GET without a body, is in the journal, and tells its client no state', async () => {
   const { client } = await sandboxFor({ clock: '2026-01-15T10:30:00Z' });
   const { send, pay, world } = client();
