@@ -40,10 +40,13 @@ export function addressOf({ host, port, tls, tlsCert }: Settings): string {
 const NO_STORE = 'its store is unavailable';
 
 /** Why a sandbox is not ready; null when it is. */
-async function notReady(url: string): Promise<string | null> {
+async function notReady(base: string): Promise<string | null> {
   try {
-    const response = await sendOverHttp(url, { method: 'GET', signal: AbortSignal.timeout(PATIENCE_MS) });
-    checkSandbox(response);
+    const response = await sendOverHttp(`${base}/_sandbox/health`, {
+      method: 'GET',
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+    checkSandbox(response, base);
     const isStoreAway = (await textOf(response, 1)).includes('"store_unavailable"');
     if (response.status === 200) return isStoreAway ? NO_STORE : null;
     return isStoreAway ? 'it has not reached its store yet' : `it returns ${response.status}`;
@@ -62,10 +65,9 @@ export async function askHealth(address: string, waitMs: number): Promise<number
   checkAddress('--url', base);
   if (new URL(base).port === '0')
     return complain('port 0 is not a port to connect to: give that of the sandbox');
-  const url = `${base}/_sandbox/health`;
   const untilMs = stopwatchMs() + waitMs;
   for (;;) {
-    const wrong = await notReady(url);
+    const wrong = await notReady(base);
     if (wrong === null) {
       say(`${base} is ready`);
       return EXIT_OK;

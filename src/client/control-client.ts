@@ -136,20 +136,17 @@ function jsonIn(text: string): unknown {
 }
 
 /** Refuses a response of anything but a sandbox: nothing that it says was done has been done. @throws NoSandboxError */
-export function checkSandbox({ status, headers, url, cancel }: HttpResponse): void {
+export function checkSandbox({ status, headers, url, cancel }: HttpResponse, address: string): void {
   if (headers.has(SANDBOX_HEADER)) return;
   cancel();
   const type = headers.get('content-type')?.split(';', 1)[0] ?? 'no content type';
   throw new NoSandboxError(
-    `${url} returned ${status} (${type}), which is not a response of a sandbox: a proxy or another server responds there`,
+    `${url} returned ${status} (${type}), which is not a response of a sandbox: the address ${address} leads elsewhere`,
   );
 }
 
-async function refusalOf(response: HttpResponse, call: Error, base: string): Promise<SandboxError> {
-  const { code, message: reason, errors } = JSON.parse(await textOf(response)) as SandboxError;
-  // behind a proxy, an address may have a path: only the user knows whether this one is right
-  const doubt = `. The request went to ${response.url}: is ${base} the address of the sandbox?`;
-  const message = code === 'ROUTE_NOT_FOUND' ? reason + doubt : reason;
+async function refusalOf(response: HttpResponse, call: Error): Promise<SandboxError> {
+  const { code, message, errors } = JSON.parse(await textOf(response)) as SandboxError;
   const refusal = new SandboxError(response.status, code, message, errors);
   refusal.stack = `${refusal.name}: ${message}\n${callerFrames(call)}`;
   return refusal;
@@ -253,8 +250,8 @@ export class ControlClient {
       if (init.signal?.aborted) throw cause;
       throw new NoSandboxError(`no sandbox responds at ${this.url} (${reasonOf(cause)})`, { cause });
     }
-    checkSandbox(response);
-    if (response.status >= 400) throw await refusalOf(response, call, this.url);
+    checkSandbox(response, this.url);
+    if (response.status >= 400) throw await refusalOf(response, call);
     const action = response.headers.get('x-sandbox-action');
     if (action !== null) this.actions = [...this.actions.slice(1 - MOST_UNDONE), Number(action)];
     return response;

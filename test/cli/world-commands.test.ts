@@ -256,10 +256,10 @@ test('a page of a proxy, and a wrong path in --url, are reported in one line wit
   });
   const proxy = await listening(badGateway);
   expect(await said(proxy)).toBe(
-    `payout-sandbox: ${proxy}/_sandbox/world returned 502 (text/html), which is not a response of a sandbox: a proxy or another server responds there; start one with payout-sandbox, or give the address of another with --url or SANDBOX_URL\n`,
+    `payout-sandbox: ${proxy}/_sandbox/world returned 502 (text/html), which is not a response of a sandbox: the address ${proxy} leads elsewhere; start one with payout-sandbox, or give the address of another with --url or SANDBOX_URL\n`,
   );
   expect(await said(`${url}/foo`)).toContain(
-    `The request went to ${url}/foo/_sandbox/world: is ${url}/foo the address of the sandbox?\n`,
+    `${url}/foo/_sandbox/world returned 404 (application/json), which is not a response of a sandbox: the address ${url}/foo leads elsewhere`,
   );
 });
 
