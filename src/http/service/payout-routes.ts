@@ -8,7 +8,6 @@ import {
   checkRailRules,
   hasInexactAmount,
   InitiateRequest,
-  StatusQuery,
   TOO_MANY_DECIMALS,
 } from '../../contract/service.ts';
 import { fieldErrors, pathText, reported } from '../../contract/shape-issues.ts';
@@ -19,7 +18,8 @@ import { admission, limitRate, type AdmissionOptions } from '../admission.ts';
 import type { Pressure } from '../limits/pressure.ts';
 import type { WallClock } from '../../worlds/wall-clock.ts';
 import { busy } from '../refusals.ts';
-import { operation, partName } from '../routes.ts';
+import { partName } from '../routes.ts';
+import { BALANCE, INITIATE, STATUS } from './payout-operations.ts';
 import { untilReleased, applyEffect } from './rule-effects.ts';
 
 declare module 'fastify' {
@@ -76,34 +76,6 @@ function checkRails(body: InitiateRequest, { request: { exchange } }: FastifyRep
   if (errors.length > 0) throw invalidRequest(errors);
   if (warnings.length > 0) exchange.warnings = warnings;
 }
-
-/** What the OpenAPI document says of the three routes, with their schemas. */
-const INITIATE = operation('Payouts', 'initiatePayout', 'Initiate a payout', {
-  description:
-    'Pays an amount in INR from the wallet to a bank account or a UPI ID. Sent again with the same client_ref_id and body, it returns the existing payout, and nothing is debited twice.',
-  responseHeaders: ['Idempotent-Replayed', 'X-Sandbox-Warning'],
-  errors: [
-    'DUPLICATE_REFERENCE',
-    'INSUFFICIENT_BALANCE',
-    'REFERENCE_CONFLICT',
-    'REQUEST_IN_PROGRESS',
-    'REFERENCE_REUSED',
-    'RATE_LIMITED',
-    'SANDBOX_FULL',
-    'NOT_RELEASED',
-  ],
-  body: InitiateRequest,
-});
-
-const BALANCE = operation('Payouts', 'fetchBalance', 'Fetch the wallet balance', {
-  errors: ['INVALID_REQUEST', 'RATE_LIMITED', 'SANDBOX_FULL', 'NOT_RELEASED'],
-});
-
-const STATUS = operation('Payouts', 'getPayoutStatus', 'Fetch the status of a payout', {
-  description: 'By client_ref_id or by txn_id. With both, they must name the same payout.',
-  errors: ['TRANSACTION_NOT_FOUND', 'TRANSACTION_UNKNOWN', 'RATE_LIMITED', 'SANDBOX_FULL', 'NOT_RELEASED'],
-  querystring: StatusQuery,
-});
 
 /** The three routes of the payout service. */
 export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (app, options) => {
