@@ -157,7 +157,7 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
   host: ['<address>', 'the address to listen on; 0.0.0.0 for all addresses'],
   allowedHosts: [
     '<names>',
-    'more host names to serve, besides localhost; if SANDBOX_HOST is not a loopback address, IP addresses are served too, and every name unless this is set',
+    'more host names to serve, besides localhost. On a public address, every host name is accepted until you set this',
   ],
   logLevel: ['<level>', 'fatal, error, warn, info, debug (settlements too), trace or silent'],
   apiKeys: ['<keys>', 'the only keys accepted, separated by commas; sk_test_red_* for all that begin so'],
@@ -185,32 +185,32 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
   ],
   maxTransactions: [
     '<number>',
-    'the most transactions in all worlds together; beyond it, initiate returns 500',
+    'limit on transactions in all worlds together. At the limit, initiate returns 500',
   ],
   maxWorlds: [
     '<number>',
-    'the most worlds; one more drops the world that was idle longest, first those without payouts',
+    'limit on worlds. At the limit, a new one replaces the world idle longest (empty worlds first)',
   ],
   maxConnections: [
     '<number>',
-    'the most connections; of the world that has the most, one more closes the one that was idle longest',
+    'limit on connections. At the limit, the busiest world loses its oldest idle connection',
   ],
   maxMemory: [
     '<percent>',
-    'the part of the heap limit that may be in use; beyond it, journals are cut, then requests get 503 SANDBOX_BUSY',
+    'how much of the heap limit may be in use. Beyond it, journals are cut, then requests get 503 SANDBOX_BUSY',
   ],
   worldIdle: ['<time>', 'a world without requests for this long is dropped'],
   journalEntries: [
     '<number>',
-    'how many of its newest requests the journal of a world has, and up to a sixteenth more; 0 for no journal',
+    'how many of its newest requests a world keeps in its journal, and up to a sixteenth more; 0 for no journal',
   ],
   journalTotal: [
     '<number>',
-    'the most requests in the journals of all worlds; beyond it, the largest lose their older half, with what an undo needs there',
+    'limit on requests in all journals together. At the limit, the largest lose their older half, and what an undo needs of it',
   ],
   maxRules: [
     '<number>',
-    'the most rules and outcomes in the overrides of all worlds and in the scenarios that they chose, each of which counts as one more; beyond it, more are refused',
+    'limit on rules and outcomes, in the overrides of all worlds and in the scenarios that they chose (each counts as one more). At the limit, more are refused',
   ],
   state: ['<file>', 'the file that stores all worlds: read at the start if it exists, written at the stop'],
   stateEvery: ['<time>', 'how often the state is also written while requests arrive, or off'],
@@ -239,7 +239,7 @@ const DEFAULT_TEXTS: Readonly<Partial<Record<SettingName, string>>> = {
   adminToken: 'generated at the start, and shown on a terminal with --verbose',
 };
 
-/** Every setting with its names, in the order of `--help` and of the table in docs/settings.md. */
+/** Every setting with its names, in the order of `--help`. docs/settings.md lists the same. */
 export const SETTINGS = (Object.keys(SettingsSchema.shape) as SettingName[]).map((name) => {
   const { defaultValue } = SettingsSchema.shape[name].def as { readonly defaultValue?: unknown };
   const [value, description] = EXPLANATIONS[name];
