@@ -185,3 +185,41 @@ test('a payout is held, which every view says, and released with a failure', asy
   await form.getByText(/^503 after/).waitFor();
   expect(await payer.world.transactions()).toHaveLength(1);
 });
+
+test('a refused reference is found from every search, its requests are linked, ids are copied, and text in a row can be selected', async () => {
+  const { payer, page, view, said, controls } = await shownWorld();
+  await payer.pay({ client_ref_id: 'paid-1' });
+  await payer.pay({ client_ref_id: 'paid-1' });
+  await payer.pay({ client_ref_id: 'too-large', amount: 10_000_000 });
+  const payouts = await view('Payouts');
+  await payouts.getByRole('searchbox').fill('too-large');
+  await payouts.getByRole('button', { name: 'Show the requests that have it' }).click();
+  await page.getByRole('button', { name: 'Open request 3, initiate too-large' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Command' }).fill('too-large');
+  await page.getByRole('option', { name: 'Requests of too-large' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.evaluate(`location.hash = '#requests?request=2'`);
+  await page.getByRole('region', { name: 'Request 2' }).getByRole('button', { name: 'Request #1' }).click();
+  const request = page.getByRole('region', { name: 'Request 1' });
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await request.getByRole('button', { name: 'Copy Payout' }).click();
+  const { txn_id: id } = await payer.world.payout('paid-1');
+  await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(id);
+  await request.getByRole('button', { name: 'Close' }).click();
+
+  await view('Payouts');
+  await payouts.getByRole('searchbox').fill('');
+  const amount = (await payouts.getByRole('row').getByText('₹1,500.50').boundingBox())!;
+  await page.mouse.move(amount.x, amount.y + 5);
+  await page.mouse.down();
+  await page.mouse.move(amount.x + amount.width, amount.y + 5);
+  await page.mouse.up();
+  expect(await page.evaluate('getSelection().toString()')).toContain('1,500');
+  expect(await page.getByRole('region', { name: 'paid-1' }).count()).toBe(0);
+
+  const day = controls.getByRole('button', { name: '+1 day' });
+  await day.click();
+  await said.getByRole('button', { name: 'Dismiss' }).click();
+  await day.and(page.locator(':focus')).waitFor(); // the focus is back where it came from
+});

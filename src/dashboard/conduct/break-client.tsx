@@ -15,7 +15,7 @@ export const breakClient = (live: LiveWorld): void =>
     live,
     BREAKS.map((failure) => () => {
       const match = { route: 'initiate', attempt: 1 } as const;
-      const description = `a new payout ${failure.text}`;
+      const description = `a first initiate ${failure.text}`;
       const rule = { name: breakName(failure), description, match, times: 1, effect: failure.effect };
       return live.world.rule(rule, { last: true });
     }),
@@ -71,7 +71,7 @@ export function BreakClient({ report, judge }: Props) {
             return (
               <li key={failure.name}>
                 <span>
-                  A new payout {failure.text}
+                  A first initiate {failure.text}
                   <span class="note">
                     {score?.reason} <RequestLinks requests={score?.requests ?? []} />
                   </span>
