@@ -180,7 +180,8 @@ test('the palette pays, advances and opens in words, and says what it does not u
   await type('2h');
   await said.getByText('It is 18 Jan 2026').waitFor();
   await type('reset');
-  await keyboard.press('Enter'); // the question has the focus
+  await page.getByRole('button', { name: 'Reset this world' }).and(page.locator(':focus')).waitFor();
+  await keyboard.press('Enter');
   await said.getByText('The world was reset.').waitFor();
   expect(await payer.world.transactions()).toEqual([]);
 });

@@ -1,6 +1,9 @@
 import type { Route } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { FROZEN, live, loaded, LOST, useWorldPage } from '../support/browser.ts';
+import { grouped, rupees } from '../../src/contract/words.ts';
+import { FROZEN, live, loaded, LOST, REVERSED_LATER, useWorldPage } from '../support/browser.ts';
+import { payMany } from '../support/many-payouts.ts';
+import { sized } from '../support/size.ts';
 
 const ADMIN = 'a-token-of-the-admin';
 
@@ -123,4 +126,43 @@ test('an action whose response was lost says so once and marks no field, and wha
   await known.waitFor(); // what it last knew
   await page.unrouteAll();
   await alert.waitFor({ state: 'detached' });
+});
+
+test('every sum that the dashboard shows is that of the control API, when it is opened and after events', async () => {
+  const { payer, show } = await newWorld();
+  const accounts = ['000123456789', REVERSED_LATER, '9999200001', '9999200005'];
+  const many = sized(300, 3000);
+  await payMany(payer, many, (nth) => ({ amount: 1 + (nth % 50), beneficiary_account: accounts[nth % 4] }));
+  await payer.pay({ client_ref_id: 'lost-1', beneficiary_account: LOST });
+  const { page, view, controls } = await show();
+  const check = async (): Promise<void> => {
+    const { transactions, at_risk: risk, out_of_date: old } = await payer.world.summary();
+    const wallet = await payer.world.wallet();
+    const header = `${rupees(wallet.balance)}${grouped(risk.count)} at risk · ${rupees(risk.amount)}`;
+    const stale = old.count === 0 ? '' : `${grouped(old.count)} out of date`;
+    await expect
+      .poll(() => controls.innerText().then((text) => text.replaceAll('\n', '')))
+      .toContain(header + stale);
+    const back = `${grouped(transactions.FAILED + transactions.REVERSED)} FAILED or REVERSED`;
+    const figures = await (await view('Overview')).getByLabel('Wallet').innerText();
+    for (const shown of [wallet.in_flight, wallet.paid_out, wallet.came_back].map(rupees))
+      expect(figures).toContain(shown);
+    expect(figures).toContain(back);
+    const payouts = await view('Payouts');
+    const all = Object.values(transactions).reduce((sum, count) => sum + count, 0);
+    const listed = async (filter: string, text: string): Promise<void> => {
+      await payouts.getByLabel('State').selectOption(filter);
+      await expect.poll(() => payouts.getByRole('status').first().innerText()).toBe(text);
+    };
+    for (const [state, count] of Object.entries(transactions))
+      await listed(state, count === all ? grouped(all) : `${grouped(count)} of ${grouped(all)}`);
+    await listed('at_risk', grouped(risk.count));
+    await listed('out_of_date', grouped(old.count));
+    await page.getByRole('searchbox').fill('');
+  };
+  await check();
+  await payer.pay({ client_ref_id: 'lost-2', beneficiary_account: LOST });
+  await payer.clock.advance('4d');
+  for (const nth of [1, 2, 3]) await payer.status({ client_ref_id: `order-${nth}` });
+  await check();
 });
