@@ -1,8 +1,8 @@
 import type { Intent } from '../contract/conduct.ts';
 import { often, rupees } from '../contract/words.ts';
 import { rupeesOf } from '../payout/money.ts';
-import { caseOf, isOut, type Case, type Evidence, type Paid } from '../referee/case.ts';
-import { intentOf } from '../referee/checks/second-payments.ts';
+import { caseOf, groupedBy, isOut, type Case, type Evidence, type Paid } from '../referee/case.ts';
+import { declaredOf } from '../referee/checks/second-payments.ts';
 import { isKnownUnpaid, knownAtEnd, type Knowledge } from '../referee/knowledge.ts';
 import {
   differencesBetween,
@@ -34,11 +34,17 @@ interface Usual {
   readonly accounts: ReadonlySet<string>;
 }
 
-const casesOf = (worlds: readonly Evidence[]): readonly Case[] =>
-  worlds.map((evidence) => caseOf(evidence, {}));
+const casesOf = (worlds: readonly Evidence[], intent?: Intent): readonly Case[] =>
+  worlds.map((evidence) => caseOf(evidence, intent === undefined ? {} : { intent }));
 
-export const paidIn = ({ worlds }: Pick<Run, 'worlds'>): Table =>
-  paidTable(casesOf(worlds).flatMap(({ paid }) => paid));
+/** What a run pays. @param intent of a payout that it declares, and the run pays several times, only the first counts */
+export const paidIn = ({ worlds }: Pick<Run, 'worlds'>, intent?: Intent): Table =>
+  paidTable(
+    casesOf(worlds, intent).flatMap((facts) => {
+      const payouts = groupedBy(facts.paid, (one) => declaredOf(facts, one) ?? one.txnId);
+      return Array.from(payouts.values(), ([first]) => first!);
+    }),
+  );
 
 const accountsIn = ({ worlds }: Run): ReadonlySet<string> =>
   new Set(
@@ -56,27 +62,13 @@ function timesByAccount(table: Table): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** What a run is meant to pay: of a declared payout that it pays several times, the first. */
-const meantIn = ({ worlds }: Run, intent: Intent | undefined): Table =>
-  paidTable(
-    worlds.flatMap((evidence) => {
-      const facts = caseOf(evidence, intent === undefined ? {} : { intent });
-      const firsts = new Map<string | Paid, Paid>();
-      for (const one of facts.paid) {
-        const payout = (facts.intents.isDeclared ? intentOf(facts, one) : null) ?? one;
-        if (!firsts.has(payout)) firsts.set(payout, one);
-      }
-      return [...firsts.values()];
-    }),
-  );
-
 /** What both of two runs without failures paid. An account is counted if both paid it equally often, even in different amounts. */
 export function paidInBoth(
   first: Run,
   second: Run,
   intent: Intent | undefined,
 ): ToBePaid & { readonly areAlike: boolean } {
-  const [one, other] = [meantIn(first, intent), meantIn(second, intent)];
+  const [one, other] = [paidIn(first, intent), paidIn(second, intent)];
   const timesIn = (table: Table, { account, amount }: Table[number]): number =>
     table.find((line) => line.account === account && line.amount === amount)?.times ?? 0;
   const expected = one

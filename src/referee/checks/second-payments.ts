@@ -34,8 +34,9 @@ function* byReference(facts: Case): Steps<readonly Mistake[]> {
   });
 }
 
-/** The declared payout that was paid; null when that is not known. */
-export function intentOf(facts: Case, one: Paid): string | null {
+/** The declared payout that was paid; null when that is not known, or none is declared. */
+export function declaredOf(facts: Case, one: Paid): string | null {
+  if (!facts.intents.isDeclared) return null;
   const [call] = sendsOf(facts, [one]); // an earlier send may have been refused, and corrected
   return (call && facts.intents.of(call)) ?? facts.intents.ofPayout(one.payout);
 }
@@ -48,8 +49,7 @@ function* firstsOf({ paid }: Case): Steps<readonly Paid[]> {
 
 /** One declared payout, several references: from the ledger alone. */
 function* paidByIntent(facts: Case): Steps<readonly (Mistake & { readonly references: string[] })[]> {
-  if (!facts.intents.isDeclared) return [];
-  const found = yield* repeated(yield* firstsOf(facts), (one) => intentOf(facts, one));
+  const found = yield* repeated(yield* firstsOf(facts), (one) => declaredOf(facts, one));
   return yield* inSteps(found, ({ group, again }) => {
     const references = group.map(({ reference }) => reference); // also where their requests are gone
     const calls = sendsOf(facts, group);
@@ -115,7 +115,7 @@ function* byAccount(facts: Case) {
   const judged = isDeclared ? firsts.filter((one) => sendsOf(facts, [one]).length > 0) : firsts; // others were cleared
   for (const { group, again } of yield* repeated(judged, payoutKey)) {
     yield;
-    if (isDeclared && group.every((one) => intentOf(facts, one) !== null)) continue; // these are payouts of their own
+    if (group.every((one) => declaredOf(facts, one) !== null)) continue; // these are payouts of their own
     const [{ account, amountPaise }] = group as [Paid];
     const references = shortListed(group.map(({ reference }) => reference));
     const message = `a payout of ${rupeesOf(amountPaise)} to ${account} was ${madeOrPaid(group)} ${often(group.length)} (${references}): ${why}`;
