@@ -85,8 +85,9 @@ const exposed = /^EXPOSE (\d+)$/m.exec(DOCKERFILE)![1]!;
 
 test('the compose file uses the health check of the image, and ports that exist', () => {
   const { payouts, app } = parse(textOf('recipes/compose/compose.yaml')).services as Record<string, Service>;
-  const [, check] = /^HEALTHCHECK .* CMD (\[.*\])$/m.exec(DOCKERFILE)!;
-  expect(payouts!.healthcheck.test).toEqual(['CMD', ...(JSON.parse(check!) as string[])]);
+  const [exec, ...check] = payouts!.healthcheck.test;
+  expect(exec).toBe('CMD');
+  expect(/^HEALTHCHECK .* CMD (.*)$/m.exec(DOCKERFILE)![1]).toContain(check.join(' '));
   expect(payouts!.ports).toEqual([`127.0.0.1:3000:${exposed}`]);
   expect(app!.environment['PAYOUT_URL']).toBe(`http://payouts:${exposed}`);
   expect(app!.volumes).toEqual(['./app:/app:ro']);
