@@ -175,12 +175,15 @@ const knownOut = (cases: readonly Case[]) =>
  *
  * @param isExact whether a failure means that nothing was paid, so that a payout last seen PENDING is misreported too. It is not if
  *   another payout failed
+ * @param isSaid whether the client says it in words, so that it is wrong too if it saw that everything was paid
  */
-function misreportedAsFailed(cases: readonly Case[], isExact: boolean): string | null {
-  const hasFailed = cases.some((facts) =>
-    [...facts.sends.keys()].some((reference) => isKnownUnpaid(knownAtEnd(facts.byReference.get(reference)!))),
+function misreportedAsFailed(cases: readonly Case[], isExact: boolean, isSaid: boolean): string | null {
+  const known = cases.flatMap(({ sends, byReference }) =>
+    Array.from(sends.keys(), (reference) => knownAtEnd(byReference.get(reference)!)),
   );
-  const isKnown: KnownStates = isExact && !hasFailed ? ['SUCCESS'] : ['SUCCESS', 'PENDING'];
+  const isAllPaid = isSaid && known.every(({ of }) => of === 'SUCCESS');
+  const exact: KnownStates = isAllPaid ? [] : ['SUCCESS'];
+  const isKnown: KnownStates = isExact && !known.some(isKnownUnpaid) ? exact : ['SUCCESS', 'PENDING'];
   const unknown = knownOut(cases).filter(({ of }) => !isKnown.includes(of));
   const [first] = unknown;
   if (first === undefined) return null;
@@ -217,7 +220,7 @@ export function misreportedIn(
 ): string | null {
   if (ending.kind === 'success') return ending.isSaid ? misreportedAsPaid(casesOf(worlds), expected) : null;
   if (ending.kind === 'stuck' || ending.isInDoubt) return null;
-  return misreportedAsFailed(casesOf(worlds), isExact);
+  return misreportedAsFailed(casesOf(worlds), isExact, ending.isSaid === true);
 }
 
 const MOST_DIFFERENCES = 5;

@@ -471,3 +471,15 @@ test('of several payouts that a client misreports, the first is named and the ot
     ),
   ).toBe('order-1 was made (₹100.00), and 2 more, but the client reports a failure');
 });
+
+test('a client that saw that everything was paid misreports it only if it says in words that it failed', () => {
+  const seen = evidenceOf([{ state: 'PENDING' }, { route: 'status', state: 'SUCCESS' }], {
+    payouts: [payoutOf('order-1', [['SUCCESS', 500]])],
+  });
+  const said = (isSaid: boolean) =>
+    misreportedIn({ ending: { kind: 'failure', why: '', isSaid }, worlds: [seen] }, [], true);
+  expect([said(false), said(true)]).toEqual([
+    null,
+    'order-1 was paid (₹100.00), but the client reports a failure',
+  ]);
+});
