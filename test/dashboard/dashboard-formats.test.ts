@@ -102,7 +102,7 @@ testRows<[string, JournalEntry, readonly RequestKind[]]>([
   ['500', answered(500), ['wrong', 'failed']],
   ['500 after commit', answered(500, { committed: true }), ['wrong', 'paid', 'failed']],
   ['a payout without an error', answered(200, { committed: true }), []],
-  ['a request that hangs', unanswered('pending'), ['wrong', 'hanging']],
+  ['a request that hangs', unanswered('pending'), ['wrong', 'open']],
   ['a fault', unanswered('fault', { committed: false }), ['wrong', 'broken']],
   ['a client that left', unanswered('client_gone', { committed: true }), ['wrong', 'paid', 'broken']],
 ])('the filter of requests finds each under the right kinds', (_what, row, kinds) => {

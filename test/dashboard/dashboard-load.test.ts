@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { SANDBOX_HEADER } from '../../src/contract/words.ts';
 import { live, useWorldPage } from '../support/browser.ts';
 import { payMany } from '../support/many-payouts.ts';
 import { sized } from '../support/size.ts';
@@ -36,7 +37,8 @@ test('a list that is not all loaded says what its search and its order leave out
   const [first, more] = [20, 10];
   await payMany(payer, first + more);
   const seen = await show();
-  const refused = { status: 400, contentType: 'application/json', body: '{"message":"not now"}' };
+  const headers = { [SANDBOX_HEADER]: '1', 'content-type': 'application/json' };
+  const refused = { status: 400, headers, body: '{"message":"not now"}' };
   const lists = '**/transactions?*';
   await seen.page.route(lists, (route) => {
     const address = route.request().url();

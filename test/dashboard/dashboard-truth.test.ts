@@ -1,6 +1,6 @@
 import type { Route } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { grouped, rupees } from '../../src/contract/words.ts';
+import { grouped, rupees, SANDBOX_HEADER } from '../../src/contract/words.ts';
 import { FROZEN, live, loaded, LOST, REVERSED_LATER, useWorldPage } from '../support/browser.ts';
 import { payMany } from '../support/many-payouts.ts';
 import { sized } from '../support/size.ts';
@@ -107,7 +107,7 @@ test('an action whose response was lost says so once and marks no field, and wha
   await known.waitFor();
   const unavailable = {
     status: 503,
-    contentType: 'application/json',
+    headers: { [SANDBOX_HEADER]: '1', 'content-type': 'application/json' },
     body: JSON.stringify({
       status: 'error',
       code: 'STORE_UNAVAILABLE',
@@ -143,7 +143,7 @@ test('every sum that the dashboard shows is that of the control API, when it is 
     await expect
       .poll(() => controls.innerText().then((text) => text.replaceAll('\n', '')))
       .toContain(header + stale);
-    const back = `${grouped(transactions.FAILED + transactions.REVERSED)} FAILED or REVERSED`;
+    const back = `${grouped(transactions.FAILED)} FAILED, ${grouped(transactions.REVERSED)} REVERSED`;
     const figures = await (await view('Overview')).getByLabel('Wallet').innerText();
     for (const shown of [wallet.in_flight, wallet.paid_out, wallet.came_back].map(rupees))
       expect(figures).toContain(shown);

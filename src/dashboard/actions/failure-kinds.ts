@@ -83,21 +83,11 @@ export const timesOf = ({ rule }: RuleResponse): number | null => (rule as RuleR
 /** Whether a rule applies to no more requests. */
 export const isUsed = (rule: RuleResponse): boolean => rule.taken >= (timesOf(rule) ?? Infinity);
 
-/** The effects of magic beneficiaries, as headings of the menu. */
-export const MAGIC_KINDS = [
-  'Normal response, then',
-  'Paid, but the client sees',
-  'Not paid, the client sees',
-] as const;
-
-/** What the text of each kind adds, since a menu that is closed shows no heading. */
-const ADDED = ['', ', after the payout', ', and no payout'] as const;
-
 /** An account that forces a response or an outcome. */
 interface MagicBeneficiary {
   readonly id: string;
   readonly account: string;
-  readonly kind: (typeof MAGIC_KINDS)[number];
+  /** What it does; of a forced response, it says whether the payout is made. */
   readonly text: string;
 }
 
@@ -112,9 +102,9 @@ export function magicBeneficiaries(scenario: ScenarioResponse | null): readonly 
     written: unknown,
   ): MagicBeneficiary => {
     const { match, effect } = written as Pick<RuleRequest, 'match' | 'effect'>;
-    const kind = effect === undefined ? 0 : isPaid(effect) ? 1 : 2;
-    const text = (description === '' ? name : description) + ADDED[kind];
-    return { id, account: match?.beneficiary_account as string, kind: MAGIC_KINDS[kind], text };
+    const paid = effect === undefined ? '' : isPaid(effect) ? ', after the payout' : ', and no payout';
+    const text = (description === '' ? name : description) + paid;
+    return { id, account: match?.beneficiary_account as string, text };
   };
   return [
     ...outcomes.filter(({ from }) => from === 'magic').map((one) => beneficiary(one, one.outcome)),

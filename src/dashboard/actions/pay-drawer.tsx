@@ -7,7 +7,7 @@ import { Choice, named } from '../ui/choice.tsx';
 import { rupees, writtenInr } from '../../contract/words.ts';
 import { noAmountText, readable } from '../ui/formats.ts';
 import { PayoutCurl } from './payout-curl.tsx';
-import { MAGIC_KINDS, magicBeneficiaries } from './failure-kinds.ts';
+import { magicBeneficiaries } from './failure-kinds.ts';
 import { freshReference, MODES, pay, SAMPLE_PAYOUT, type Outcome } from './sending.ts';
 import css from './actions.module.css';
 
@@ -102,16 +102,10 @@ export function PayDrawer() {
             }
           >
             <option value="">As the scenario decides</option>
-            {MAGIC_KINDS.map((kind) => (
-              <optgroup key={kind} label={kind}>
-                {magic
-                  .filter((one) => one.kind === kind)
-                  .map(({ id, account, text: what }) => (
-                    <option key={id} value={account}>
-                      {what} ({account})
-                    </option>
-                  ))}
-              </optgroup>
+            {magic.map(({ id, account, text: what }) => (
+              <option key={id} value={account}>
+                {what} ({account})
+              </option>
             ))}
           </select>
         </label>

@@ -19,7 +19,9 @@ export function PayoutCurl({ payout = SAMPLE_PAYOUT }: { readonly payout?: Initi
       <pre tabIndex={0} aria-label="The payout as curl">
         {curl}
       </pre>
-      <CopyButton label="Copy" text={() => curl} />
+      <div>
+        <CopyButton label="Copy" text={() => curl} />
+      </div>
     </>
   );
 }

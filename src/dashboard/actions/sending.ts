@@ -14,7 +14,6 @@ export const freshReference = (): string => `try-${Date.now().toString(36)}`;
 
 /** Marks the requests of this page, which are not those of the client that is tested. */
 const MARK = 'x-sandbox-dashboard';
-const MARKED = { [MARK]: 'pay' } as const;
 
 /** Whether this page sent a request. */
 export const isFromPage = ({ request }: JournalEntry): boolean => Object.hasOwn(request.headers, MARK);
@@ -35,7 +34,7 @@ export async function pay(world: World, payout: PayoutInput, signal: AbortSignal
   const startMs = performance.now();
   const took = (): string => duration(performance.now() - startMs);
   try {
-    const { status, headers, body } = await world.pay(payout, { signal, headers: MARKED });
+    const { status, headers, body } = await world.pay(payout, { signal, headers: { [MARK]: 'pay' } });
     return {
       title: `${status} after ${took()}`,
       isGood: status < 300,

@@ -39,10 +39,8 @@ export function ConductView() {
   const live = useLive();
   const [report, judge] = useReport(live);
   const all = report === null ? [] : foundIn(report);
-  const notices = all.filter(({ finding }) => finding.severity === 'notice');
-  const serious = all.slice(0, all.length - notices.length);
   const { error = 0, warning = 0, notice = 0, passed = 0 } = report?.counts ?? {};
-  const sum = error + warning;
+  const sum = error + warning + notice;
   return (
     <section class="view scrolling" aria-labelledby="conduct-title">
       <header class="view-head">
@@ -57,23 +55,17 @@ export function ConductView() {
         <div class="block">
           <header>
             <h3>Findings</h3>
-            {serious.length < sum && (
+            {all.length < sum && (
               <span class="note">
-                {countedOf(serious.length, sum)}: the report lists at most 100 of each check
+                {countedOf(all.length, sum)}: the report lists at most 100 of each check
               </span>
             )}
           </header>
           {sum === 0 && passed > 0 && (
             <p class="note">What your client does wrong with the money appears here, with how to fix it.</p>
           )}
-          <FindingList found={serious} />
+          <FindingList found={all} />
           <InconclusiveList all={report === null ? [] : inconclusiveIn(report)} />
-          {notices.length > 0 && (
-            <details>
-              <summary>Notices ({countedOf(notices.length, notice)})</summary>
-              <FindingList found={notices} />
-            </details>
-          )}
         </div>
       </div>
     </section>

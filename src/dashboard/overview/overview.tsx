@@ -72,7 +72,7 @@ export function Overview() {
         <Figure
           name="Returned"
           amount={wallet?.came_back}
-          note={stated(counts && counts.FAILED + counts.REVERSED, 'FAILED or REVERSED')}
+          note={counts ? `${grouped(counts.FAILED)} FAILED, ${grouped(counts.REVERSED)} REVERSED` : null}
         />
       </dl>
       {Array.isArray(invariants) && (

@@ -5,18 +5,15 @@ import { statusOf, wentWrong } from '../ui/request-words.ts';
 const FIRST_FAILURE = 500;
 const hasFailed = (entry: JournalEntry): boolean => statusOf(entry) >= FIRST_FAILURE;
 
-/** Whether it made a payout, and its client saw a failure. */
-const isPaidUnseen = (entry: JournalEntry): boolean => entry.committed === true && wentWrong(entry);
-
 /** The choices of the filter “What went wrong”. */
 export const REQUEST_KINDS = {
   all: { name: 'All requests', isOne: () => true },
   wrong: { name: 'Everything that went wrong', isOne: wentWrong },
   paid: {
     name: 'Paid, but the client saw a failure',
-    isOne: isPaidUnseen,
+    isOne: (entry: JournalEntry) => entry.committed === true && wentWrong(entry),
   },
-  hanging: { name: 'Still hanging', isOne: ({ outcome }: JournalEntry) => outcome === 'pending' },
+  open: { name: 'No response yet', isOne: ({ outcome }: JournalEntry) => outcome === 'pending' },
   refused: {
     name: 'Refused (4xx)',
     isOne: (entry: JournalEntry) => wentWrong(entry) && statusOf(entry) > 0 && !hasFailed(entry),

@@ -56,7 +56,7 @@ const happened = ({ outcome, fault, limit, duration_ms: ms }: JournalEntry): str
   const took = ms === null ? '' : ` after ${duration(ms)}`;
   switch (outcome) {
     case 'pending':
-      return 'Still hanging: no response yet';
+      return 'No response yet';
     case 'answered':
       return `Responded${took}`;
     case 'fault':

@@ -14,8 +14,6 @@ import { HeldList } from './held-list.tsx';
 import { NO_FILTER, REQUEST_KINDS, wantedRequests, type RequestFilter } from './request-filter.ts';
 import { RequestPanel } from './request-panel.tsx';
 
-const KIND_OPTIONS = Object.entries(REQUEST_KINDS).map(([kind, { name }]) => [kind, name] as const);
-
 const moneyWord = ({ committed, replayed }: JournalEntry): string => {
   if (replayed) return 'replayed';
   return committed === null ? '' : committed ? 'paid' : 'not paid';
@@ -76,7 +74,7 @@ export function RequestsView() {
         <Choice
           label="What went wrong"
           value={filter.kind}
-          options={KIND_OPTIONS}
+          options={Object.entries(REQUEST_KINDS).map(([kind, { name }]) => [kind, name])}
           onChoose={(kind) => setFilter({ ...filter, kind })}
         />
       }

@@ -79,7 +79,7 @@ export function TopBar({ live }: { readonly live: LiveWorld }) {
         <span class={css.brand}>Payout sandbox</span>
       </h1>
       <Connection live={live} />
-      <span class={css.balance}>
+      <span>
         <span class="unseen">Balance</span>
         {wallet === null ? '…' : rupees(wallet.balance)}
       </span>

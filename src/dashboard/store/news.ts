@@ -29,9 +29,6 @@ const spoken = (events: readonly WorldEvent[]): string | null => {
     case 'settlement':
       if (count > 1) return `${counted(count, 'payout step')} happened`;
       return `${last.data.client_ref_id} is ${last.data.to}`;
-    case 'request':
-      // reading out each request would be too much
-      return count === 1 && last.data.outcome === 'pending' ? 'A request is hanging' : null;
     case 'at_risk':
       return `${counted(last.data.count, 'payout')} at risk, ${rupees(last.data.amount)}`;
     case 'held':

@@ -17,6 +17,6 @@ export const askedText = ({ id, route, request }: JournalEntry): string =>
 /** What the client got: the status, or what happened to the connection. */
 export function seenText({ outcome, answer, fault }: JournalEntry): string {
   if (outcome === 'answered') return String(answer?.status ?? '');
-  if (outcome === 'fault') return fault ?? 'cut off';
-  return outcome === 'pending' ? 'hanging' : 'client left';
+  if (outcome === 'fault') return fault === 'hang' ? 'timed out' : (fault ?? 'cut off');
+  return outcome === 'pending' ? 'no response yet' : 'client left';
 }

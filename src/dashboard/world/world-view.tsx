@@ -83,8 +83,7 @@ export function WorldView() {
     <section class="view scrolling" aria-labelledby="world-title">
       <header class="view-head">
         <h2 id="world-title">World</h2>
-        <code class="note">{name}</code>
-        {live.summary.value?.name != null && <span>{live.summary.value.name}</span>}
+        <code class="note">{live.summary.value?.name ?? name}</code>
         {button('Reset', reset)}
       </header>
       {question}
