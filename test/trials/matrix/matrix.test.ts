@@ -22,7 +22,8 @@ import { sandboxFor } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
 import { START } from '../../support/world/ways-in.ts';
 import { misreportedIn } from '../../../src/trials/run-money.ts';
-import { evidenceOf, payoutOf } from '../../referee/journal-of.ts';
+import type { Evidence } from '../../../src/referee/case.ts';
+import { evidenceOf, lost, payoutOf } from '../../referee/journal-of.ts';
 
 interface WorldRow extends MatrixRow {
   /** Prepares the world of the row. */
@@ -459,27 +460,22 @@ test('a delay is met once, however long it is each time', () => {
   expect([6, null].map((ms) => newResponses(delayed(ms), known))).toEqual([0, 1]);
 });
 
+/** What a client misreports that reports a failure, in words or not. */
+const misreportOf = (evidence: Evidence, isSaid: boolean): string | null =>
+  misreportedIn({ ending: { kind: 'failure', why: '', isSaid }, worlds: [evidence] }, [], isSaid);
+
 test('of several payouts that a client misreports, the first is named and the others are counted', () => {
   const references = ['order-1', 'order-2', 'order-3'];
-  const lines = references.map((reference) => ({ reference, http: 500, change: { committed: true } }));
+  const lines = references.map((reference) => ({ reference, ...lost }));
   const payouts = references.map((reference) => payoutOf(reference, []));
-  expect(
-    misreportedIn(
-      { ending: { kind: 'failure', why: '' }, worlds: [evidenceOf(lines, { payouts })] },
-      [],
-      false,
-    ),
-  ).toBe('order-1 was made (₹100.00), and 2 more, but the client reports a failure');
+  expect(misreportOf(evidenceOf(lines, { payouts }), false)).toBe(
+    'order-1 was made (₹100.00), and 2 more, but the client reports a failure',
+  );
 });
 
 test('a client that saw that everything was paid misreports it only if it says in words that it failed', () => {
-  const seen = evidenceOf([{ state: 'PENDING' }, { route: 'status', state: 'SUCCESS' }], {
-    payouts: [payoutOf('order-1', [['SUCCESS', 500]])],
-  });
-  const said = (isSaid: boolean) =>
-    misreportedIn({ ending: { kind: 'failure', why: '', isSaid }, worlds: [seen] }, [], true);
-  expect([said(false), said(true)]).toEqual([
-    null,
-    'order-1 was paid (₹100.00), but the client reports a failure',
-  ]);
+  const payouts = [payoutOf('order-1', [['SUCCESS', 500]])];
+  const seen = evidenceOf([{ state: 'SUCCESS' }], { payouts });
+  const said = 'order-1 was paid (₹100.00), but the client reports a failure';
+  expect([false, true].map((isSaid) => misreportOf(seen, isSaid))).toEqual([null, said]);
 });
