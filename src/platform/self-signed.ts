@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, sign, X509Certificate } from 'node:crypto';
 
 /** A self-signed certificate (RFC 5280) in DER. Libraries that make one bring 600 KB and twenty packages. */
 
@@ -9,7 +9,7 @@ const BIT_STRING = 0x03;
 const OCTET_STRING = 0x04;
 const OBJECT_ID = 0x06;
 const UTF8_STRING = 0x0c;
-const GENERALIZED_TIME = 0x18;
+const UTC_TIME = 0x17;
 const VERSION = 0xa0;
 const EXTENSIONS = 0xa3;
 const DNS_NAME = 0x82;
@@ -23,13 +23,14 @@ const SUBJECT_ALT_NAME = '551d11';
 function der(tag: number, ...parts: readonly (Buffer | string)[]): Buffer {
   const content = Buffer.concat(parts.map((part) => Buffer.from(part as string)));
   const { length } = content;
-  const size = length < 0x80 ? [length] : [0x82, length >> 8, length & 0xff];
+  const long = length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  const size = length < 0x80 ? [length] : long;
   return Buffer.concat([Buffer.from([tag, ...size]), content]);
 }
 
 const objectId = (hex: string): Buffer => der(OBJECT_ID, Buffer.from(hex, 'hex'));
 const time = (atMs: number): Buffer =>
-  der(GENERALIZED_TIME, `${new Date(atMs).toISOString().slice(0, 19).replaceAll(/\D/g, '')}Z`);
+  der(UTC_TIME, `${new Date(atMs).toISOString().slice(2, 19).replaceAll(/\D/g, '')}Z`);
 
 /** @param names that clients may call it by @param addresses IP addresses as bytes @returns certificate and private key in PEM */
 export function selfSignedCertificate(
@@ -70,9 +71,8 @@ export function selfSignedCertificate(
     algorithm,
     der(BIT_STRING, Buffer.concat([Buffer.from([0]), signature])),
   );
-  const lines = whole.toString('base64').replaceAll(/.{1,64}/g, '$&\n');
   return {
-    cert: `-----BEGIN CERTIFICATE-----\n${lines}-----END CERTIFICATE-----\n`,
+    cert: new X509Certificate(whole).toString(),
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
   };
 }

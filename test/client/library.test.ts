@@ -70,6 +70,9 @@ describe.each(isLong ? WAYS_IN : WAYS_IN.slice(0, 1))('$name', ({ start }) => {
     expect(await world.verify({ sequence: [{ status: 503 }, { status: 200 }] })).toMatchObject({
       passed: true,
     });
+    expect(await world.verify({ match: { status: 503 }, count: { atLeast: 2 } })).toMatchObject({
+      passed: false,
+    });
     expect(await world.verify({ match: { status: 429 } })).toMatchObject({
       passed: false,
       closest: [{ id: 2, misses: [{ field: 'status', expected: 429, actual: 200 }] }, { id: 1 }],
