@@ -59,7 +59,7 @@ export const adminOnly = (adminToken: string): TokenReader =>
   bearerTokens(
     (token) => sameText(token, adminToken),
     'TOKEN',
-    'SANDBOX_ADMIN_TOKEN or the token shown on the terminal at the start',
+    'SANDBOX_ADMIN_TOKEN, or the token that a start with --verbose shows on a terminal',
     'The admin token is missing or wrong',
   );
 

@@ -11,10 +11,8 @@ export function serverOptions(certificate: { readonly cert: string; readonly key
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
   };
-  if (certificate === undefined) return { requestTimeout: REQUEST_TIMEOUT_MS, http };
-  const { cert, key } = certificate;
-  const https = { ...http, cert, key, handshakeTimeout: REQUEST_TIMEOUT_MS };
-  return { requestTimeout: REQUEST_TIMEOUT_MS, http, https };
+  const https = certificate && { ...http, ...certificate, handshakeTimeout: REQUEST_TIMEOUT_MS };
+  return { requestTimeout: REQUEST_TIMEOUT_MS, http, ...(https && { https }) };
 }
 
 /** The TCP connection below one of TLS; itself for any other. Node.js keeps it in this field, and has no other way to it. */
