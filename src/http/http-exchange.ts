@@ -5,7 +5,7 @@ import type { RefusalData } from '../contract/errors.ts';
 import type { Dialect } from '../contract/dialect.ts';
 import type { RouteName } from '../contract/match.ts';
 import type { World } from '../worlds/world.ts';
-import type { BodyReader } from './limits/body.ts';
+import type { BodyReader } from './json-bodies.ts';
 import type { Decided, RequestOutcome } from '../world/journal/kept-request.ts';
 import type { End, Received, RequestCommand } from '../world/request/request-commands.ts';
 

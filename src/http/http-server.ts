@@ -11,8 +11,7 @@ import { SANDBOX_HEADER } from '../contract/words.ts';
 import type { WallClock } from '../worlds/wall-clock.ts';
 import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
 import { Connections, turns } from './limits/connections.ts';
-import { takeJsonBodies } from './json-bodies.ts';
-import { MAX_BODY_BYTES } from './limits/body.ts';
+import { MAX_BODY_BYTES, takeJsonBodies } from './json-bodies.ts';
 import { HeavyWork } from './limits/heavy-work.ts';
 import { HttpExchange, pathOf } from './http-exchange.ts';
 import {

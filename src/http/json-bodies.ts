@@ -27,6 +27,15 @@ function encodingRefusal(headers: IncomingHttpHeaders, body: Buffer): Refusal | 
 /** How much of a header a message repeats. */
 export const LONGEST_HEADER = 60;
 
+/** The longest body, except for snapshots. */
+export const MAX_BODY_BYTES = 64 * 1024;
+
+export const bodyTooLarge = (limit: number): Refusal =>
+  new Refusal('BODY_TOO_LARGE', { message: `The request body is larger than ${limit / 1024} KiB` });
+
+/** Calls back once with a body, or with why it is refused, as soon as that is known. */
+export type BodyReader = (done: (refusal: Refusal | null, body: Buffer) => void) => void;
+
 /**
  * Accepts JSON bodies in UTF-8 and no others. Bytes that are not UTF-8 are refused, since decoding would replace them,
  * and two references could become one.

@@ -9,7 +9,7 @@ import type { Evidence } from '../../referee/case.ts';
 import { hasRequests, reportsOf, noRequestsMessage, type Failure } from '../../referee/reports/summary.ts';
 import { noRequestText } from '../../trials/run.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import { MAX_BODY_BYTES } from '../../http/limits/body.ts';
+import { MAX_BODY_BYTES } from '../../http/json-bodies.ts';
 import { logOptions } from '../../platform/logging.ts';
 import { SettingsError, type SettingName, type Settings } from '../../settings.ts';
 import { clientCommand, type ClientCommand } from '../client-command.ts';
