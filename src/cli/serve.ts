@@ -129,7 +129,9 @@ export async function serve(
   const foreign = ['HOST', 'LOG_LEVEL'].filter((name) => environment[name]);
   if (foreign.length > 0) {
     const own = foreign.map((name) => `SANDBOX_${name}`);
-    complain(`warning: ${listed(foreign)}, which other programs use too, is not read: set ${listed(own)}`);
+    complain(
+      `warning: the sandbox does not read ${listed(foreign)}, which other programs use: set ${listed(own)}`,
+    );
   }
   const isTerminal = process.stdout.isTTY;
   return untilStopped(async (signal) => {

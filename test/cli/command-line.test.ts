@@ -140,14 +140,22 @@ test('a port in use, and an address that cannot be listened on, stop the program
 });
 
 test('flags override the environment; port 0 is a free one', async () => {
-  const { url, ready } = await startProgram(
-    { SANDBOX_OPENING_BALANCE: '1', SANDBOX_SETTLEMENT: 'instant', SANDBOX_LOG_LEVEL: '' },
+  const { url, ready, program } = await startProgram(
+    {
+      HOST: 'x86_64-conda',
+      SANDBOX_OPENING_BALANCE: '1',
+      SANDBOX_SETTLEMENT: 'instant',
+      SANDBOX_LOG_LEVEL: '',
+    },
     ['serve', '--settlement', 'manual', '--opening-balance', '70.5', '--dialect', 'lenient'],
   );
   expect(ready).toMatchObject({ settlement: 'manual', dialect: 'lenient', msg: 'payout sandbox ready' });
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
   const balance = await ask(`${url}/client/fetchbalance`, 'sk_test_a');
   expect(await balance.json()).toMatchObject({ data: { balance: 70.5 } });
+  const warning =
+    'payout-sandbox: warning: the sandbox does not read HOST, which other programs use: set SANDBOX_HOST\n';
+  expect((await program.stop()).stderr).toBe(warning);
 });
 
 const STORE_AWAY: Status = [200, 'store_unavailable'];
