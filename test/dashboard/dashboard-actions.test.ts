@@ -103,6 +103,7 @@ test('a world is saved, exported, reset and loaded, with a question where someth
   await said.getByRole('button', { name: 'Undo' }).click();
   await said.getByText('Taken back: reset').waitFor();
   expect(await payer.world.transactions()).toHaveLength(2);
+  await controls.getByRole('button', { name: '1 at risk · ₹1,500.50' }).waitFor(); // the page knows what a load would replace
 
   const file = (text: string) => ({
     name: snapshot.name,
