@@ -6,7 +6,7 @@ export default defineConfig({
   plugins: [yamlModules()],
   test: {
     include: [
-      'test/{payout,world,log,client,referee}/*.test.ts',
+      'test/{payout,world,worlds,scenario,client,referee}/*.test.ts',
       'test/http/{control,service}/*.test.ts', // what a world responds and says of itself is tested where it is read
     ],
     exclude: ['test/http/{control/metrics,service/fault-leaks}.test.ts'], // measure the process, not a world
