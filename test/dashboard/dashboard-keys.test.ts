@@ -148,11 +148,15 @@ test('the palette pays, advances and opens in words, and says what it does not u
   expect(await words.inputValue()).toBe('pay 1500,50');
   await words.fill('pay 10 000'); // not ₹10 to the account 000
   await page.getByRole('option').getByText('“10 000” is not an amount').waitFor();
+  let showSummary = (): void => undefined;
+  const held = new Promise<void>((resolve) => (showSummary = resolve));
+  await page.route('**/_sandbox/world', (route) => held.then(() => route.continue()));
   await words.fill('advance 99999d');
   await keyboard.press('Enter');
   await said.getByText('2299, ').waitFor();
-  await type('undo');
+  await type('undo'); // means this advance, although the page has not read of it yet
   await said.getByText('Taken back: advance.').waitFor();
+  showSummary();
   await keyboard.press('Control+k');
   await page.getByRole('combobox').and(page.locator(':focus')).waitFor();
   await keyboard.press('Escape');

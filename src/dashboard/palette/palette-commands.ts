@@ -162,8 +162,10 @@ function worldCommands(live: LiveWorld): readonly Command[] {
 /** The commands without arguments. */
 function plainCommands(live: LiveWorld): readonly Command[] {
   const isFrozen = live.clock.value?.frozen === true;
+  const own = live.world.lastAction ?? 0; // known before the summary is read again
   const last = live.summary.value?.last_action ?? null;
-  const lastText = last === null ? 'the last action' : `the last action: ${last.name}, ${istMoment(last.at)}`;
+  const isLatest = last !== null && last.action >= own;
+  const lastText = isLatest ? `the last action: ${last.name}, ${istMoment(last.at)}` : 'the last action';
   return [
     command('Risk', 'the payouts at risk', () => showMarked('at_risk')),
     command('Out of date', 'the payouts whose end was not seen', () => showMarked('out_of_date')),
@@ -171,7 +173,7 @@ function plainCommands(live: LiveWorld): readonly Command[] {
     ...SPEEDS.filter((speed) => speed > 0).map((speed) =>
       command(`Speed: ${speedText(speed)}`, 'the clock', () => setSpeed(live, speed)),
     ),
-    command('Undo', lastText, () => void undo(live, last?.action ?? 0)), // 0 is refused
+    command('Undo', lastText, () => void undo(live, isLatest ? last.action : own)), // 0 is refused
     command('Back to normal', 'no added rules, the scenario of the server', () => backToNormal(live)),
     ...Object.entries(VIEWS).map(([view, name], nth) =>
       command(name, `view, ${nth + 1}`, () => showView(view as ViewName)),
