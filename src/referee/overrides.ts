@@ -1,52 +1,65 @@
 import type { OverrideScore, WorldReport } from '../contract/conduct.ts';
 import type { JournalEntry } from '../contract/control-responses.ts';
-import type { Evidence } from './case.ts';
+import { inSteps, type Steps } from '../world/steps.ts';
+import { inGroups, type Evidence } from './case.ts';
 
 type Score = Pick<OverrideScore, 'verdict' | 'reason' | 'requests'>;
 
-/** What the client has made of one request that a rule changed. */
-function scoreOf(
-  entry: JournalEntry,
-  { requests, ledger, clientEnded }: Evidence,
-  { checks }: WorldReport,
-): Score {
-  const { id, client_ref_id: ref } = entry;
-  for (const { id: check, findings } of checks) {
-    const wrong = findings.find(
-      (one) =>
-        one.severity !== 'notice' &&
-        (one.requests.includes(id) || (ref !== null && one.references.includes(ref))),
-    );
-    if (wrong) return { verdict: 'failed', reason: `${check}: ${wrong.message}`, requests: wrong.requests };
-  }
-  const later = requests.filter((one) => one.id > id && one.client_ref_id === ref && ref !== null);
-  const shown = [id, ...later.map((one) => one.id)];
-  const payouts = ledger.payouts.filter((payout) => payout.client_ref_id === ref);
-  if (payouts.length > 0 && payouts.every(({ told }) => told !== null))
-    return { verdict: 'survived', reason: 'it knows of its payout', requests: shown };
-  if (checks.some(({ more }) => more > 0))
-    return { verdict: 'open', reason: 'the report leaves findings out', requests: shown };
-  if (clientEnded) return { verdict: 'survived', reason: 'it has ended without a finding', requests: shown };
-  const reason =
-    later.length === 0 ? 'it has not asked or tried again yet' : 'it does not know of a payout yet';
-  return { verdict: 'open', reason, requests: shown };
-}
-
 const WORST = ['failed', 'open', 'survived'] as const;
+const WAITING: Score = { verdict: 'waiting', reason: 'no request has met it', requests: [] };
+const INCOMPLETE: Score = {
+  verdict: 'open',
+  reason: 'not all requests that met it are in the journal',
+  requests: [],
+};
 
-/** What the client has made of all requests that a rule changed. @param taken how many they are */
-function scoreOfRule(id: string, taken: number, evidence: Evidence, report: WorldReport): Score {
-  if (taken === 0) return { verdict: 'waiting', reason: 'no request has met it', requests: [] };
-  const met = evidence.requests.filter(({ rule }) => rule === id).slice(-taken);
-  const scores = met.map((entry) => scoreOf(entry, evidence, report));
-  const worst = WORST.map((verdict) => scores.find((one) => one.verdict === verdict)).find(Boolean);
-  if (worst !== undefined && (worst.verdict === 'failed' || met.length === taken)) return worst;
-  return { verdict: 'open', reason: 'not all requests that met it are in the journal', requests: [] };
+/** What the client has made of each override, in steps. @param report on the same evidence, whose requests are in their order */
+export function* scoresOf(evidence: Evidence, { checks }: WorldReport): Steps<OverrideScore[]> {
+  const { overrides = [], requests, ledger, clientEnded } = evidence;
+  const failures = new Map<number | string | null, Score>(); // by the ids of requests, and by references
+  for (const { id: check, findings } of checks) {
+    for (const { severity, message, requests: shown, references } of findings) {
+      if (severity === 'notice') continue;
+      const failure: Score = { verdict: 'failed', reason: `${check}: ${message}`, requests: shown };
+      for (const key of [...shown, ...references]) if (!failures.has(key)) failures.set(key, failure);
+    }
+  }
+  const met = yield* inGroups(requests, ({ rule }) => rule);
+  const sent = yield* inGroups(requests, ({ client_ref_id: reference }) => reference);
+  const payouts = yield* inGroups(ledger.payouts, ({ client_ref_id: reference }) => reference);
+  const isCut = checks.some(({ more }) => more > 0);
+
+  /** What it has made of one request that a rule changed. */
+  const scoreOf = ({ id, client_ref_id: reference }: JournalEntry): Score => {
+    const failure = failures.get(id) ?? failures.get(reference);
+    if (failure !== undefined) return failure;
+    const its = sent.get(reference ?? '') ?? [];
+    const score = (verdict: Score['verdict'], reason: string): Score => ({
+      verdict,
+      reason,
+      get requests() {
+        return [id, ...its.map((one) => one.id).filter((other) => other > id)]; // only the worst one is shown
+      },
+    });
+    const made = payouts.get(reference ?? '') ?? [];
+    if (made.length > 0 && made.every(({ told }) => told !== null))
+      return score('survived', 'it knows of its payout');
+    if (isCut) return score('open', 'the report leaves findings out');
+    if (clientEnded) return score('survived', 'it has ended without a finding');
+    const hasGoneOn = (its.at(-1)?.id ?? id) > id;
+    return score(
+      'open',
+      hasGoneOn ? 'it does not know of a payout yet' : 'it has not asked or tried again yet',
+    );
+  };
+
+  const all: OverrideScore[] = [];
+  for (const { id, taken } of overrides) {
+    const changed = taken === 0 ? [] : (met.get(id)?.slice(-taken) ?? []);
+    const scores = yield* inSteps(changed, scoreOf);
+    const worst = WORST.map((verdict) => scores.find((one) => one.verdict === verdict)).find(Boolean);
+    const isKnown = worst !== undefined && (worst.verdict === 'failed' || scores.length === taken);
+    all.push({ id, taken, ...(taken === 0 ? WAITING : isKnown ? worst : INCOMPLETE) });
+  }
+  return all;
 }
-
-/** What the client has made of each override. @param report on the same evidence */
-export const scoresOf = (evidence: Evidence, report: WorldReport): OverrideScore[] =>
-  (evidence.overrides ?? []).map(({ id, taken }) => {
-    const { verdict, reason, requests } = scoreOfRule(id, taken, evidence, report);
-    return { id, taken, verdict, reason, requests };
-  });

@@ -101,7 +101,8 @@ export class Referee {
   *report(preparing: Steps<Judged>): Steps<ClientReport> {
     const judged = yield* preparing;
     const present = yield* presentReport(judged);
-    return { ...this.#withEnded(judged, present), overrides: scoresOf(judged.evidence, present) };
+    const overrides = yield* scoresOf(judged.evidence, present);
+    return { ...this.#withEnded(judged, present), overrides };
   }
 
   #withEnded(judged: Judged, present: WorldReport): WorldReport {
