@@ -38,11 +38,15 @@ begin() { # begin NAME COMMAND...: a check that runs beside others, after them w
   begun+=($!)
 }
 
-collect() { # waits for the checks that were begun, and shows each as if it had run alone
+collect() { # waits for the checks that were begun, and shows what those wrote that failed
   local nth
   for nth in "${!begun[@]}"; do
-    if wait "${begun[nth]}"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
-    cat "$outputs/$nth"
+    if wait "${begun[nth]}"; then
+      passed=$((passed + 1))
+    else
+      failed=$((failed + 1))
+      cat "$outputs/$nth"
+    fi
     verdicts+=("$(tail -n 1 "$outputs/$nth" | cut -c 5-)")
   done
   begun=()
@@ -56,9 +60,9 @@ finish() {
 }
 
 # suite COMMAND...: runs the tests with this command and counts each of them. A test that needs something of the machine
-# may be skipped for a user; here that is a failure.
+# may be skipped for a user; here that is a failure. What failed is said again at the end, where a shortened log still has it.
 suite() {
-  local start=$SECONDS counts ok bad
+  local start=$SECONDS counts ok bad line
   rm -f "$report"
   "$@" --reporter=default --reporter=json --outputFile.json="$report"
   counts=$(node -e '
@@ -72,6 +76,14 @@ suite() {
   passed=$((passed + ok))
   failed=$((failed + bad))
   verdict "tests: $ok passed, $bad failed" "$start"
+  while read -r line; do verdicts+=("  $line"); done < <(node -e '
+    const { testResults } = JSON.parse(require("node:fs").readFileSync(process.argv[1], "utf8"));
+    for (const { name, status, message, assertionResults } of testResults) {
+      const failures = assertionResults.filter((test) => test.status === "failed");
+      for (const test of failures) console.log(name + " > " + test.fullName + ": " + test.failureMessages.join(" | ").slice(0, 600).replaceAll("\n", " "));
+      if (status === "failed" && !failures.length) console.log(name + ": " + message.slice(0, 600).replaceAll("\n", " "));
+    }
+  ' "$report")
 }
 
 # What the tests use beside Node: curl for the README's commands, util-linux's script for a terminal, Python for its recipe,
