@@ -9,6 +9,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.woff2': 'font/woff2',
+  '.gz': 'application/gzip', // a copy of another file
 };
 
 const files = new Map<string, { readonly type: string; readonly body: Buffer; readonly etag: string }>();

@@ -35,7 +35,7 @@ test('the package ships the program, the library, its types, the scenarios and t
   const expected = [
     /^(?:CHANGELOG|CONTRIBUTING|README|SECURITY)\.md$|^LICENSE$|^package\.json$/,
     /^dist\/(?:[\w-]+\.c?js|(?:index|matchers|controlled-world)\.d\.c?ts|THIRD-PARTY-LICENSES\.txt)$/,
-    /^dist\/dashboard\/(?:index\.html|assets\/[\w.-]+\.(?:js|css|svg|woff2))$/,
+    /^dist\/dashboard\/(?:index\.html|assets\/[\w.-]+\.(?:(?:js|css)(?:\.gz)?|svg|woff2))$/,
     /^dist\/docs\/|^docs\//,
     /^fixtures\/(?:scenarios|dialects|init)\/[\w./-]+\.(?:yaml|js|ts)$/,
     /^fixtures\/(?:magic\.yaml|openapi-examples\.json|scenario\.schema\.json)$/,

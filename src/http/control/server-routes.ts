@@ -19,6 +19,7 @@ const PAGE_HEADERS = {
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-cache', // revalidated each time: an unchanged page is not sent again
+  vary: 'accept-encoding',
 };
 
 /** For files whose names change with their content. */
@@ -28,10 +29,7 @@ const IMMUTABLE = 'public, max-age=31536000, immutable';
 export const serverRoutes: ControlRoutes = async (app, options) => {
   const { version, store, metricsText, openapi, pageFiles } = options;
   let isStopping = false;
-  app.addHook('preClose', (done) => {
-    isStopping = true;
-    done();
-  });
+  app.addHook('preClose', async () => void (isStopping = true));
 
   app.get(
     '/health',
@@ -85,16 +83,16 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
     const files = pageFiles();
     const file = files.get(path); // looked up among known files: no path can leave the folder
     if (file === undefined) {
-      const isBuilt = files.size > 0;
-      const message = isBuilt
-        ? `The page has no file ${path}: reload the page`
-        : 'The page was not built: npm run build';
-      throw new Refusal('ROUTE_NOT_FOUND', { message });
+      const why = files.size > 0 ? `has no file ${path}: reload the page` : 'was not built: npm run build';
+      throw new Refusal('ROUTE_NOT_FOUND', { message: `The page ${why}` });
     }
-    const { body, type, etag } = file;
     const isNamedByContent = path.startsWith('assets/');
+    const acceptsGzip = /\bgzip(?!\s*;\s*q=0)/.test(headers['accept-encoding'] ?? '');
+    const zipped = acceptsGzip ? files.get(`${path}.gz`) : undefined;
+    const { body, etag } = zipped ?? file;
+    if (zipped !== undefined) void reply.header('content-encoding', 'gzip');
     void reply.headers({ ...PAGE_HEADERS, ...(isNamedByContent && { 'cache-control': IMMUTABLE }), etag });
-    return headers['if-none-match'] === etag ? reply.code(304).send() : reply.type(type).send(body);
+    return headers['if-none-match'] === etag ? reply.code(304).send() : reply.type(file.type).send(body);
   };
 
   const schema = { undocumented: true } as const; // a part of a page, not a call
