@@ -2,6 +2,7 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { FROZEN, LOST, REVERSED_LATER, useWorldPage } from '../support/browser.ts';
+import { payMany } from '../support/many-payouts.ts';
 import { isLong, sized } from '../support/size.ts';
 
 const FINGER_PX = 44;
@@ -170,6 +171,26 @@ test('on a wide page the next step is in the one row of the controls, and a list
   expect(panel.x).toBeGreaterThan(700);
   expect(panel.y + panel.height).toBeLessThanOrEqual(900);
   expect(await page.evaluate('document.documentElement.scrollHeight')).toBe(900); // nothing scrolls but the list
+});
+
+test('on paper, a list has all its rows, in black on white, and there is nothing to press', async () => {
+  const { payer, show } = await newWorld();
+  await payMany(payer, 90);
+  const { page, view, controls } = await show();
+  const payouts = await view('Payouts');
+  await payouts.getByText('90', { exact: true }).waitFor();
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+  await page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
+  await expect.poll(() => payouts.getByRole('row').count()).toBe(91);
+  const { y, height } = (await payouts.getByRole('row').filter({ hasText: 'order-0' }).boundingBox())!;
+  expect(await page.evaluate('document.documentElement.scrollHeight')).toBeGreaterThan(y + height);
+  expect(await page.locator('.button, select, input').filter({ visible: true }).count()).toBe(0);
+  const colours = (all: readonly Element[]) => [...new Set(all.map((one) => getComputedStyle(one).color))];
+  expect(await page.locator('main *').evaluateAll(colours)).toEqual(['rgb(0, 0, 0)']);
+  expect(await controls.getByRole('timer').isVisible()).toBe(true);
+  await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
+  await page.emulateMedia({ media: null });
+  await expect.poll(() => payouts.getByRole('row').count()).toBeLessThan(60);
 });
 
 test('on a narrow page the balance leaves room for the commands, a long reference leaves the number of its request and what was paid in sight, and nothing jumps', async () => {

@@ -74,7 +74,9 @@ test('the dashboard makes a payout, settles it, and tells its story with the rev
   const request = page.getByRole('region', { name: 'Request 1' });
   await request.getByText('the dashboard').waitFor();
   await request.getByRole('button', { name: 'magic/success-then-reversed' }).click();
-  await page.getByRole('heading', { name: 'Scenario', exact: true }).waitFor();
+  await page
+    .locator('li:focus', { hasText: '9999200004: SUCCESS after 2 s, REVERSED after 3 days' })
+    .waitFor();
   expect(await payer.world.transactions()).toMatchObject([{ amount: 25_000, status: 'REVERSED' }]);
 });
 

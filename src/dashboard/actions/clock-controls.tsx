@@ -5,19 +5,15 @@ import { useAction, useLive } from '../store/current-world.ts';
 import { worldNowMs } from '../store/world-time.ts';
 import { Button, submits } from '../ui/button.tsx';
 import { Choice } from '../ui/choice.tsx';
-import { duration, istDay, istMoment, istTime, utcMoment } from '../ui/formats.ts';
+import { duration, istShortDay, istMoment, istTime, utcMoment } from '../ui/formats.ts';
 import { Foreign, Refusal } from '../ui/marks.tsx';
 import { advance, setSpeed, SPEEDS, speedText, toggleClock } from './clock-moves.ts';
 import css from './actions.module.css';
 
+type Mover = (to: string | AdvanceRequest) => void;
+
 /** Advances the clock by a duration, to a time or until nothing is scheduled, as the sandbox reads the text. */
-function AdvanceForm({
-  isBusy,
-  onMove,
-}: {
-  readonly isBusy: boolean;
-  readonly onMove: (to: string) => void;
-}) {
+function AdvanceForm({ isBusy, onMove }: { readonly isBusy: boolean; readonly onMove: Mover }) {
   const [text, setText] = useState('');
   const submit = (): void => {
     if (text.trim() !== '') onMove(text.trim());
@@ -47,17 +43,9 @@ const MOVES: readonly (readonly [string, AdvanceRequest])[] = [
   ['+1 day', { by: '1d' }],
   ['+3 days', { by: '3d' }],
 ];
-/** Where the year of `15 Jan 2026` begins: a narrow bar has no room for it. */
-const YEAR = -5;
 
 /** The next step of all payouts: whose it is, and when. */
-function NextStep({
-  nowMs,
-  advanceTo,
-}: {
-  readonly nowMs: number;
-  readonly advanceTo: (at: string) => void;
-}) {
+function NextStep({ nowMs, onMove }: { readonly nowMs: number; readonly onMove: Mover }) {
   const { clock, payouts } = useLive();
   const due = clock.value?.next_due ?? null;
   const rows = payouts.rows.value;
@@ -84,7 +72,7 @@ function NextStep({
         </>
       )}
       <span>in {duration(Math.max(0, Date.parse(due) - nowMs))}</span>{' '}
-      <Button kind="small" label="Go to the next step" act={() => advanceTo(due)}>
+      <Button kind="small" label="Go to the next step" act={() => onMove({ to: due })}>
         Go
       </Button>
     </span>
@@ -97,11 +85,10 @@ export function ClockControls() {
   const nowMs = worldNowMs(live);
   const { isBusy, refusal, run } = useAction();
   const reading = live.clock.value;
-  const move = (to: string | AdvanceRequest): void => run(() => advance(live, to), ['clock']);
+  const move: Mover = (to) => run(() => advance(live, to), ['clock']);
   if (reading === null || nowMs === null) return <span class="dim">…</span>;
   const { frozen: isFrozen, speed } = reading;
   const speeds = SPEEDS.includes(speed) ? SPEEDS : [...SPEEDS, speed];
-  const day = istDay(nowMs);
   return (
     <>
       <div class={css.clock} role="group" aria-label="Clock">
@@ -120,10 +107,7 @@ export function ClockControls() {
           title={`${istMoment(nowMs)}; ${utcMoment(nowMs)}`}
         >
           {istTime(nowMs)} <span class={`dim ${css.zone}`}>IST </span>
-          <span class="dim">
-            {day.slice(0, YEAR)}
-            <span class={css.year}>{day.slice(YEAR)}</span>
-          </span>
+          <span class="dim">{istShortDay(nowMs)}</span>
           {live.away.value !== null && <span class="dim"> last known</span>}
         </span>
         <span class={css.moves}>
@@ -140,7 +124,7 @@ export function ClockControls() {
           ))}
           <AdvanceForm isBusy={isBusy} onMove={move} />
         </span>
-        <NextStep nowMs={nowMs} advanceTo={(to) => move({ to })} />
+        <NextStep nowMs={nowMs} onMove={move} />
       </div>
       <Refusal text={refusal} />
     </>

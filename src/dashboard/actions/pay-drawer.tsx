@@ -40,6 +40,7 @@ export function PayDrawer() {
   useEffect(() => () => waiting?.abort(), [waiting]);
 
   const magic = magicBeneficiaries(live.scenario.value);
+  const magicOptions = magic.map(({ account, text }) => [account, `${text} (${account})`] as const);
   const amount = writtenInr(form.amount);
   const { remarks, client_ref_id: reference, ...fields } = form;
   const payout: InitiateRequest = {
@@ -95,19 +96,13 @@ export function PayDrawer() {
       <form class={css.form} ref={first} onSubmit={submits(submit)}>
         <label class="field whole">
           <span>Outcome</span>
-          <select
+          <Choice
             value={isMagic ? form.beneficiary_account : ''}
-            onChange={(event) =>
-              change({ beneficiary_account: event.currentTarget.value || SAMPLE_PAYOUT.beneficiary_account })
+            options={[['', 'As the scenario decides'], ...magicOptions]}
+            onChoose={(account) =>
+              change({ beneficiary_account: account || SAMPLE_PAYOUT.beneficiary_account })
             }
-          >
-            <option value="">As the scenario decides</option>
-            {magic.map(({ id, account, text: what }) => (
-              <option key={id} value={account}>
-                {what} ({account})
-              </option>
-            ))}
-          </select>
+          />
         </label>
         {text('amount')}
         <label class="field">

@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useLive } from '../store/current-world.ts';
@@ -66,6 +67,11 @@ const isTouched = matchMedia('(pointer: coarse)');
 /** How many rows are rendered beyond the visible ones, so that scrolling shows no gaps. */
 const BEYOND = 8;
 
+/** Whether the page is printed: then all rows are rendered. */
+const isPrinted = signal(false);
+addEventListener('beforeprint', () => (isPrinted.value = true));
+addEventListener('afterprint', () => (isPrinted.value = false));
+
 const focusActive = (element: HTMLElement): void =>
   element.querySelector<HTMLElement>('[data-active] button')?.focus({ preventScroll: true });
 
@@ -101,8 +107,9 @@ export function VirtualTable<T>({ kind, rows, sort, onSort, opened, onOpen }: Pr
 
   const indexOf = useIndex(rows, keyOf);
   const first = Math.max(0, Math.min(Math.floor(top / height), rows.length - 1));
-  const from = Math.max(0, first - BEYOND);
-  const shown = rows.slice(from, first + Math.ceil(size.height / height) + BEYOND);
+  const from = isPrinted.value ? 0 : Math.max(0, first - BEYOND);
+  const last = isPrinted.value ? rows.length : first + Math.ceil(size.height / height) + BEYOND;
+  const shown = rows.slice(from, last);
 
   // New rows above do not move the rows that are being read, unless the list is scrolled to the top.
   useLayoutEffect(() => {

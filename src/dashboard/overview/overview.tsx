@@ -1,9 +1,9 @@
 import type { TransactionResponse } from '../../contract/control-responses.ts';
-import { openPayout, showMarked } from '../shell/navigation.ts';
+import { openPayout, showPayouts } from '../shell/navigation.ts';
 import { useLive } from '../store/current-world.ts';
 import { KnowsMark, StateMark } from '../ui/badges.tsx';
 import { Button } from '../ui/button.tsx';
-import { grouped, rupees } from '../../contract/words.ts';
+import { counted, grouped, rupees } from '../../contract/words.ts';
 import { Amount, Foreign, Moment, Refusal } from '../ui/marks.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { Ribbon } from './ribbon.tsx';
@@ -92,10 +92,10 @@ export function Overview() {
                 <header>
                   <h3>At risk</h3>
                   <span class="note">
-                    {grouped(risk!.count)}, {rupees(risk!.amount)}: made, and no response has told your client
+                    {counted(risk!.count, 'payout')}, {rupees(risk!.amount)}: no response has told your client
                   </span>
-                  <Button kind="small" isLocal act={() => showMarked('at_risk')}>
-                    Show all
+                  <Button kind="link" isLocal act={() => showPayouts('at_risk')}>
+                    All at risk
                   </Button>
                 </header>
                 <ShortList
@@ -108,9 +108,9 @@ export function Overview() {
               <div class="block">
                 <header>
                   <h3>Latest payouts</h3>
-                  <a class="note" href="#payouts">
+                  <Button kind="link" isLocal act={() => showPayouts()}>
                     All payouts
-                  </a>
+                  </Button>
                 </header>
                 <ShortList label="Latest payouts" rows={rows.slice(0, MOST_SHOWN)} />
               </div>

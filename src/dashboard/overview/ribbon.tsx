@@ -184,7 +184,7 @@ export function Ribbon() {
   const isCut = rows.length > MOST_PAYOUTS || live.payouts.before.value > 0;
   const isOff = isBusy || live.away.value !== null;
   return (
-    <figure class={css.ribbon}>
+    <figure class="stack">
       <div ref={box} class={css.plot}>
         {width > 0 && (
           <svg width="100%" height={HEIGHT} aria-hidden="true">

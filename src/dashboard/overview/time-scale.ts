@@ -59,11 +59,8 @@ export interface Tick {
   readonly isRisk: boolean;
 }
 
-function ticksOfOne({
-  created_at: createdAt,
-  at_risk: isRisk,
-  timeline,
-}: TransactionResponse): readonly Tick[] {
+function ticksOfOne(payout: TransactionResponse): readonly Tick[] {
+  const { created_at: createdAt, at_risk: isRisk, timeline } = payout;
   const ticks: Tick[] = [{ atMs: Date.parse(createdAt), lane: 'made', isAhead: false, isRisk }];
   for (const { to, at, done } of timeline) {
     if (at === null || to === null || to === 'PENDING') continue;

@@ -6,7 +6,7 @@ import { freshReference, pay } from '../actions/sending.ts';
 import { breakClient } from '../conduct/break-client.tsx';
 import type { RouteName } from '../../contract/match.ts';
 import { VIEWS, type ViewName } from '../shell/address.ts';
-import { openPayout, openRequest, showMarked, showRequestsOf, showView } from '../shell/navigation.ts';
+import { openPayout, openRequest, showPayouts, showRequestsOf, showView } from '../shell/navigation.ts';
 import { show } from '../shell/overlay.ts';
 import { chooseKey } from '../shell/session.ts';
 import { perform, undo } from '../store/current-world.ts';
@@ -167,8 +167,8 @@ function plainCommands(live: LiveWorld): readonly Command[] {
   const isLatest = last !== null && last.action >= own;
   const lastText = isLatest ? `the last action: ${last.name}, ${istMoment(last.at)}` : 'the last action';
   return [
-    command('Risk', 'the payouts at risk', () => showMarked('at_risk')),
-    command('Out of date', 'the payouts whose end was not seen', () => showMarked('out_of_date')),
+    command('Risk', 'the payouts at risk', () => showPayouts('at_risk')),
+    command('Out of date', 'the payouts whose end was not seen', () => showPayouts('out_of_date')),
     command(isFrozen ? 'Resume' : 'Freeze', 'the clock, f', () => toggleClock(live)),
     ...SPEEDS.filter((speed) => speed > 0).map((speed) =>
       command(`Speed: ${speedText(speed)}`, 'the clock', () => setSpeed(live, speed)),

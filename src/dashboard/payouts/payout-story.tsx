@@ -11,11 +11,8 @@ interface LineProps {
   readonly nowMs: number;
 }
 
-function Line({
-  line: { atMs, bank, client, request, isAhead, gap, known, state },
-  before,
-  nowMs,
-}: LineProps) {
+function Line({ line, before, nowMs }: LineProps) {
+  const { atMs, bank, client, request, isAhead, gap, known, state } = line;
   const [what, amount] = bank?.split(/(?=[−+]₹)/) ?? []; // no line breaks between the sign and the amount
   const isSameDay = before !== undefined && istShortDay(before.atMs) === istShortDay(atMs);
   return (

@@ -8,6 +8,7 @@ import { Button, CopyButton } from '../ui/button.tsx';
 import { rupees } from '../../contract/words.ts';
 import { duration, readable } from '../ui/formats.ts';
 import { Fact, Foreign, Moment } from '../ui/marks.tsx';
+import { wentWrong } from '../ui/request-words.ts';
 import { curlOfRequest } from './curl.ts';
 import { RequestLinks } from './request-links.tsx';
 
@@ -40,16 +41,14 @@ const Block = ({ title, headers, body }: BlockProps) => (
 );
 
 /** Whether the request moved money, in words. */
-function moneyText({
-  committed,
-  replayed,
-  balance_before: before,
-  balance_after: after,
-}: JournalEntry): string {
+function moneyText({ committed, replayed, ...balance }: JournalEntry): string {
+  const { balance_before: before, balance_after: after } = balance;
   if (replayed) return 'Replayed: an earlier request made this payout';
   if (committed === null) return 'This request makes no payout, or has not ended yet';
-  if (!committed) return 'No payout was made';
-  return before === null || after === null ? 'Committed' : `Committed: ${rupees(before)} → ${rupees(after)}`;
+  if (!committed) return 'Not paid';
+  return before === null || after === null
+    ? 'Paid'
+    : `Paid: the balance ${rupees(before)} → ${rupees(after)}`;
 }
 
 const happened = ({ outcome, fault, limit, duration_ms: ms }: JournalEntry): string => {
@@ -71,6 +70,7 @@ export function RequestPanel({ entry }: { readonly entry: JournalEntry }) {
   const { world, requests } = useLive();
   const { rule, limit, code, delay_ms: delay, attempt, client_ref_id: ref, txn_id: txnId } = entry;
   const { planned_by: plannedBy, cut, warnings, answer, request } = entry;
+  const { message } = Object(answer?.body) as { readonly message?: unknown };
   const siblings = ref === null ? [] : requests.rows.value.filter((row) => row.client_ref_id === ref);
   return (
     <>
@@ -80,12 +80,18 @@ export function RequestPanel({ entry }: { readonly entry: JournalEntry }) {
         </code>{' '}
         <ResponseMark entry={entry} />
       </p>
+      {wentWrong(entry) && typeof message === 'string' && <Foreign text={message} />}
       <dl class="facts">
         <Fact name="What happened">{happened(entry)}</Fact>
         <Fact name="Decided by">
-          {rule !== null ? <RuleLink id={rule} /> : limit !== null ? `the limit ${limit}` : 'no rule'}
+          {rule !== null ? (
+            <RuleLink id={rule} />
+          ) : limit !== null ? (
+            `the limit ${limit}`
+          ) : (
+            (code ?? 'no rule')
+          )}
           {delay !== null && `, delayed by ${duration(delay)}`}
-          {code !== null && ` (${code})`}
         </Fact>
         <Fact name="Money">{moneyText(entry)}</Fact>
         {plannedBy !== null && (

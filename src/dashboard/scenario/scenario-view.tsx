@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { RuleResponse } from '../../contract/control-responses.ts';
+import { magicBeneficiaries } from '../actions/failure-kinds.ts';
 import { backToNormal, chooseScenario, removeRule } from '../actions/rule-orders.ts';
 import { useLive } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
@@ -7,53 +8,54 @@ import { grouped } from '../../contract/words.ts';
 import { placeOf } from './rule-link.tsx';
 import { EditButton, ScenarioEditor } from './scenario-editor.tsx';
 
+/** A rule or an outcome as it is written, on one line: `match transfer_mode NEFT, timeline SUCCESS after 40m`. */
+const written = (one: unknown): string =>
+  JSON.stringify(one, (key, value: unknown) => (key === 'name' || key === 'description' ? undefined : value))
+    .replaceAll(/"to":"(\w+)","(after|at)":/g, '$1 $2 ')
+    .replaceAll('":', ' ')
+    .replaceAll(/["{}[\]]/g, '')
+    .replaceAll(',', ', ');
+
 interface LineProps {
   readonly id: string;
-  readonly description: string;
+  readonly text: string;
   readonly children?: ComponentChildren;
 }
 
 /** A rule or an outcome. */
-const Line = ({ id, description, children }: LineProps) => (
+const Line = ({ id, text, children }: LineProps) => (
   <li id={placeOf(id)} tabIndex={-1}>
     <span>
       <code>{id}</code>
-      <span class="note">{description}</span>
+      <span class="note">{text}</span>
     </span>
     {children}
   </li>
 );
 
-const usedText = ({ taken }: RuleResponse): string => (taken === 0 ? 'waiting' : `used ${grouped(taken)}×`);
-
-function ScenarioList({ name: current }: { readonly name: string | null }) {
-  const live = useLive();
-  const { scenarios = [] } = live.scenarios.value ?? {};
-  return (
-    <ul class="rows" aria-label="Scenarios">
-      {scenarios.map(({ name, description }) => (
-        <li key={name} aria-current={name === current}>
-          <span>
-            <code>{name}</code>
-            <span class="note">{description}</span>
-          </span>
-          <Button
-            kind="small"
-            off={name === current ? 'Already in use' : null}
-            act={() => chooseScenario(live, name)}
-          >
-            Use<span class="unseen"> {name}</span>
-          </Button>
-        </li>
-      ))}
-    </ul>
-  );
+interface SectionProps {
+  readonly title: string;
+  readonly children: readonly ComponentChildren[];
 }
+
+/** Rules, outcomes or scenarios under their title; nothing if there are none. */
+const Section = ({ title, children }: SectionProps) =>
+  children.length === 0 ? null : (
+    <div class="block">
+      <h3>{title}</h3>
+      <ul class="rows" aria-label={title}>
+        {children}
+      </ul>
+    </div>
+  );
+
+const usedText = ({ taken }: RuleResponse): string => (taken === 0 ? 'waiting' : `used ${grouped(taken)}×`);
 
 /** How the world behaves: its scenario, and the overrides. */
 export function ScenarioView() {
   const live = useLive();
   const scenario = live.scenario.value;
+  const { scenarios = [] } = live.scenarios.value ?? {};
   const {
     rules = [],
     outcomes = [],
@@ -79,39 +81,46 @@ export function ScenarioView() {
       </header>
       {description !== '' && <p class="note">{description}</p>}
       <ScenarioEditor />
-      {top.length > 0 && (
-        <>
-          <h3>Added rules</h3>
-          <ul class="rows">
-            {top.map((rule) => (
-              <Line key={rule.id} {...rule}>
-                <span class="note number">{usedText(rule)}</span>
-                <Button kind="small" act={() => removeRule(live, rule)}>
-                  Remove<span class="unseen"> {rule.name}</span>
-                </Button>
-              </Line>
-            ))}
-          </ul>
-        </>
-      )}
-      <h3>Rules of {name}</h3>
-      {own.length === 0 && <p class="note">No rules.</p>}
-      <ul class="rows">
+      <Section title="Added rules">
+        {top.map((rule) => (
+          <Line key={rule.id} id={rule.id} text={rule.description || written(rule.rule)}>
+            <span class="note number">{usedText(rule)}</span>
+            <Button kind="small" act={() => removeRule(live, rule)}>
+              Remove<span class="unseen"> {rule.name}</span>
+            </Button>
+          </Line>
+        ))}
+      </Section>
+      <Section title={`Rules of ${name}`}>
         {own.map((rule) => (
-          <Line key={rule.id} {...rule}>
+          <Line key={rule.id} id={rule.id} text={rule.description || written(rule.rule)}>
             <span class="note number">{usedText(rule)}</span>
           </Line>
         ))}
-      </ul>
-      <h3>Outcomes of {name}</h3>
-      {ownOutcomes.length === 0 && <p class="note">No outcomes.</p>}
-      <ul class="rows">
+      </Section>
+      <Section title={`Outcomes of ${name}`}>
         {ownOutcomes.map(({ id, description, outcome }) => (
-          <Line key={id} id={id} description={description || JSON.stringify(outcome)} />
+          <Line key={id} id={id} text={description || written(outcome)} />
         ))}
-      </ul>
-      <h3>All scenarios</h3>
-      <ScenarioList name={scenario === null ? null : name} />
+      </Section>
+      <Section title="Magic accounts">
+        {magicBeneficiaries(scenario).map(({ id, account, text }) => (
+          <Line key={id} id={id} text={`${account}: ${text}`} />
+        ))}
+      </Section>
+      <Section title="All scenarios">
+        {scenarios.map((one) => (
+          <Line key={one.name} id={one.name} text={one.description}>
+            <Button
+              kind="small"
+              off={one.name === name ? 'Already in use' : null}
+              act={() => chooseScenario(live, one.name)}
+            >
+              Use<span class="unseen"> {one.name}</span>
+            </Button>
+          </Line>
+        ))}
+      </Section>
     </section>
   );
 }

@@ -75,8 +75,9 @@ export const openPayout = (payout: string | null): void => go({ view: 'payouts',
 /** Opens a request in its view, or closes the open one. */
 export const openRequest = (request: number | null): void => go({ view: 'requests', request });
 
-/** Lists the payouts of which the client does not know enough. */
-export const showMarked = (state: Mark): void => go({ view: 'payouts', payout: null, payouts: { state } });
+/** Lists all payouts, or those of which the client does not know enough. */
+export const showPayouts = (state?: Mark): void =>
+  go({ view: 'payouts', payout: null, payouts: state === undefined ? {} : { state } });
 
 /** Lists the requests in which a text occurs. */
 export const showRequestsOf = (text: string): void =>

@@ -4,7 +4,6 @@ import type { News } from '../store/news.ts';
 import { worldNowMs } from '../store/world-time.ts';
 import { Button } from '../ui/button.tsx';
 import { istTime } from '../ui/formats.ts';
-import css from './shell.module.css';
 
 /** Says that the page is out of date, why, and since when. It stays in sight. */
 export function AwayNote({ live }: { readonly live: LiveWorld }) {
@@ -15,7 +14,7 @@ export function AwayNote({ live }: { readonly live: LiveWorld }) {
   const text = connection.state === 'live' ? live.trouble.value : said;
   if (!isGone && text === null) return null;
   return (
-    <div class={css.away} role="alert">
+    <div class="notice" role="alert">
       <span>
         <strong>{text ?? 'The sandbox does not respond. If it was stopped, start it again'}.</strong>
         {isGone && nowMs !== null && ` This is the world as of ${istTime(nowMs)} IST.`}

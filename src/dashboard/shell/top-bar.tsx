@@ -1,10 +1,11 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { LiveWorld } from '../store/live-world.ts';
+import type { Mark } from '../store/payout-list.ts';
 import { Button } from '../ui/button.tsx';
-import { counted, grouped, rupees } from '../../contract/words.ts';
+import { grouped, rupees } from '../../contract/words.ts';
 import { istTime } from '../ui/formats.ts';
 import { VIEWS, type ViewName } from './address.ts';
-import { showMarked } from './navigation.ts';
+import { showPayouts } from './navigation.ts';
 import { show } from './overlay.ts';
 import { chooseKey } from './session.ts';
 import css from './shell.module.css';
@@ -22,38 +23,36 @@ function Connection({ live }: { readonly live: LiveWorld }) {
   const { state } = live.feed.connection.value;
   const isLoading = state === 'live' && !live.isLoaded.value;
   return (
-    <span class={css.connection} data-state={isLoading ? 'connecting' : state} role="status">
-      <span class={css.dot} aria-hidden="true" />
+    <span class={`state is-${state === 'live' && !isLoading ? 'success' : 'pending'}`} role="status">
       <span class={css.words}>{isLoading ? 'Loading' : CONNECTION[state]}</span>
     </span>
   );
 }
 
+const UNTOLD = 'The money of these payouts is out, and no response has told the client';
+const UNSEEN = 'The client has not seen the final state of these payouts';
+
 /** How many payouts their client was not told of, and their sum; and of how many it knows an earlier state. Each leads to them. */
 function MarkCounters({ live }: { readonly live: LiveWorld }) {
   const { at_risk: risk, out_of_date: old } = live.summary.value ?? {};
+  const counter = (mark: Mark, title: string, text: string) => (
+    <button
+      type="button"
+      class={`pill ${css.mark} ${mark === 'at_risk' ? 'risk' : ''}`}
+      title={title}
+      onClick={() => showPayouts(mark)}
+    >
+      {text}
+    </button>
+  );
   return (
     <>
-      {risk !== undefined && risk.count > 0 && (
-        <button
-          type="button"
-          class={`pill risk ${css.mark}`}
-          title={`${counted(risk.count, 'payout was', 'payouts were')} made, and no response has told the client`}
-          onClick={() => showMarked('at_risk')}
-        >
-          {grouped(risk.count)} at risk · {rupees(risk.amount)}
-        </button>
-      )}
-      {old !== undefined && old.count > 0 && (
-        <button
-          type="button"
-          class={`pill ${css.mark}`}
-          title={`The client has not seen the final state of ${counted(old.count, 'payout')}`}
-          onClick={() => showMarked('out_of_date')}
-        >
-          {grouped(old.count)} out of date
-        </button>
-      )}
+      {risk !== undefined &&
+        risk.count > 0 &&
+        counter('at_risk', UNTOLD, `${grouped(risk.count)} at risk · ${rupees(risk.amount)}`)}
+      {old !== undefined &&
+        old.count > 0 &&
+        counter('out_of_date', UNSEEN, `${grouped(old.count)} out of date`)}
     </>
   );
 }
@@ -64,7 +63,7 @@ function HeldCounter({ live }: { readonly live: LiveWorld }) {
   if (first === undefined) return null;
   return (
     <a class={`pill ${css.mark}`} href="#requests">
-      {grouped(live.held.value.length)} held, until {istTime(first.until)}
+      {grouped(live.held.value.length)} held, until {istTime(first.until)} real time
     </a>
   );
 }
@@ -85,8 +84,12 @@ export function TopBar({ live }: { readonly live: LiveWorld }) {
       </span>
       <MarkCounters live={live} />
       <HeldCounter live={live} />
-      <span class={css.push} />
-      <button type="button" class="button plain" title="Show another world" onClick={() => chooseKey(null)}>
+      <button
+        type="button"
+        class={`button ${css.key}`}
+        title="Show another world"
+        onClick={() => chooseKey(null)}
+      >
         <span class={css.world}>
           {name !== null && <span>{name} </span>}
           <code>{live.world.apiKey}</code>
