@@ -77,6 +77,8 @@ export class StoreConnection {
   /** The heads of worlds in a newer format, of which it has warned. */
   readonly #newerHeads = new Set<string>();
   #awaySinceMs: number | null = null;
+  /** Why it has been away since then, as far as that was said. */
+  readonly #reasons = new Set<string>();
   #isPartlyAway = false;
   /** Whether it could be used at any time. If not, the cause may be on the side of this server alone. */
   wasReached = false;
@@ -213,7 +215,7 @@ export class StoreConnection {
     const late = new Promise<never>((_resolve, reject) => {
       const check = async (): Promise<void> => {
         await wallClock.yieldToEventLoop();
-        reject(new Error(`no response within ${forMs} ms`));
+        reject(new Error(`no response within ${STORE_TIMES.answerWithin} ms`));
       };
       cancel = wallClock.schedule(wallClock.nowMs() + forMs, () => void check());
     });
@@ -260,9 +262,11 @@ export class StoreConnection {
   }
 
   #setAway(error: unknown): void {
-    if (this.isAway || this.#isClosed) return;
-    this.#awaySinceMs = this.wallClock.nowMs();
-    this.#observer.away(this.#reasonOf((error as Error).message));
+    if (this.#isClosed) return;
+    this.#awaySinceMs ??= this.wallClock.nowMs();
+    const reason = this.#reasonOf((error as Error).message);
+    if (!this.#reasons.has(reason)) this.#observer.away(reason); // a connection that was cut may say more when it is made again
+    this.#reasons.add(reason);
   }
 
   /** Why the store cannot be used, in words for its operator. @param message of the call that failed, often without the reason */
@@ -290,6 +294,7 @@ export class StoreConnection {
     if (this.#awaySinceMs === null || this.#isClosed) return;
     const awayMs = this.wallClock.nowMs() - this.#awaySinceMs;
     this.#awaySinceMs = null;
+    this.#reasons.clear();
     this.#connectionError = null;
     this.#observer.back(awayMs);
   }
