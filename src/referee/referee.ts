@@ -51,9 +51,17 @@ function withJournal(journals: readonly EndedJournal[], journal: EndedJournal): 
 const presentReport = ({ worldId, evidence, settings }: Judged): Steps<WorldReport> =>
   judging(shortId(worldId), evidence, settings);
 
-function* endedJournal(judged: Judged): Steps<EndedJournal> {
-  const report = withFewFindings(yield* presentReport(judged), FEW_FINDINGS);
-  return { report, last: judged.evidence.requests.at(-1)?.request_id ?? null };
+/** All journals of a world once its present one has ended. @param before those that had ended, when that one has been judged */
+function* allEnded(
+  judged: Judged,
+  before: () => readonly EndedJournal[],
+  shown = (report: WorldReport) => report,
+): Steps<readonly EndedJournal[]> {
+  const { evidence } = judged;
+  if (!wasAsked(evidence)) return withoutPresent(before(), evidence);
+  const report = shown(withFewFindings(yield* presentReport(judged), FEW_FINDINGS));
+  const last = evidence.requests.at(-1)?.request_id ?? null;
+  return withJournal(withoutPresent(before(), evidence), { report, last });
 }
 
 /**
@@ -71,21 +79,18 @@ export class Referee {
     return settings ?? this.settingsOfAll;
   }
 
-  /** The journals of a world that have ended, once a reset ends the present one. */
-  *endedAtReset(preparing: Steps<Judged>): Steps<readonly EndedJournal[]> {
-    const judged = yield* preparing;
-    const ended = withoutPresent(judged.kept.ended, judged.evidence);
-    if (!wasAsked(judged.evidence)) return ended;
-    const { report, last } = yield* endedJournal(judged);
-    return withJournal(ended, { report: fromBeforeReset(report), last });
+  /** The journals of a world that have ended, with the one that a reset has ended. @param before those before it, when it has been judged */
+  *endedAtReset(
+    preparing: Steps<Judged>,
+    before: () => readonly EndedJournal[],
+  ): Steps<readonly EndedJournal[]> {
+    return yield* allEnded(yield* preparing, before, fromBeforeReset);
   }
 
   /** Keeps the reports on a world that was dropped. */
   *dropped(preparing: Steps<Judged>): Steps<void> {
     const judged = yield* preparing;
-    const journal = wasAsked(judged.evidence) ? yield* endedJournal(judged) : null;
-    const ended = this.#endedOf(judged);
-    const all = journal === null ? ended : withJournal(ended, journal);
+    const all = yield* allEnded(judged, () => this.#endedOf(judged));
     if (all.length > 0) this.#dropped.set(judged.worldId, all);
   }
 

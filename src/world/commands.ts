@@ -53,18 +53,14 @@ export const Command = z.discriminatedUnion('kind', [
   /** Forgets what can be undone. */
   z.strictObject({ kind: z.literal('forgetUndo') }),
   z.strictObject({ kind: z.literal('endHold'), id: z.int(), how: z.enum(['expired', 'left']) }),
-  /** Gives the referee its settings for this world. @param forgets whether its reports on ended journals go */
+  /** Replaces the settings of the referee for this world, its reports on ended journals, or both. */
   z.strictObject({
     kind: z.literal('referee'),
-    settings: z.custom<RefereeSettings>(),
-    forgets: z.boolean(),
-  }),
-  /** Starts the world again. @param source the scenario of the server @param ended the reports on its ended journals, if they change */
-  z.strictObject({
-    kind: z.literal('reset'),
-    source: ScenarioSource,
+    settings: z.custom<RefereeSettings>().optional(),
     ended: z.custom<readonly EndedJournal[]>().optional(),
   }),
+  /** Starts the world again. @param source the scenario of the server */
+  z.strictObject({ kind: z.literal('reset'), source: ScenarioSource }),
 ]);
 
 /** Replaces the whole world with a state that was read and checked outside it, which becomes its own. */

@@ -162,8 +162,13 @@ export const forgetRequests: Handler<'forget', number> = (state, { as }, { event
   return gone;
 };
 
-/** Starts the world again, following the scenario of the server. */
-export const resetWorld: Handler<'reset'> = (state, { source, ended }, { compiler, events }) => {
+/** Starts the world again, following the scenario of the server. @returns what it was */
+export const resetWorld: Handler<'reset', Readonly<WorldState>> = (
+  state,
+  { source },
+  { compiler, events },
+) => {
+  const former = { ...state };
   useScenario(state, { source, isChosen: false }, [], compiler);
   const { base } = state.index;
   state.generation += 1;
@@ -173,18 +178,19 @@ export const resetWorld: Handler<'reset'> = (state, { source, ended }, { compile
   state.requests = noRequests(state.requests.count);
   state.held = noneHeld(state.held.made);
   state.clock = startedClock(base.clock, state.wallMs);
-  if (ended !== undefined) state.referee = { ...state.referee, ended };
   openLedger(state, base.openingBalancePaise);
   events.push({ type: 'reset', nowMs: nowMs(state) });
+  return former;
 };
 
 export const nameWorld: Handler<'name'> = (state, { name }) => {
   state.name = name;
 };
 
-/** Gives the referee its settings for this world. */
-export const instructReferee: Handler<'referee'> = (state, { settings, forgets }) => {
-  state.referee = { settings, ended: forgets ? [] : state.referee.ended };
+/** Gives the referee its settings for this world, or its reports. */
+export const instructReferee: Handler<'referee'> = (state, { settings, ended }) => {
+  const { referee } = state;
+  state.referee = { settings: settings ?? referee.settings, ended: ended ?? referee.ended };
 };
 
 /** Replaces all of the world with a state that was read and checked. */

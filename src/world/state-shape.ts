@@ -104,6 +104,8 @@ export interface UndoPoint extends Action {
   requests: number;
   /** Whether the action began another journal. */
   hasOtherJournal: boolean;
+  /** The settings of the referee after the action. */
+  settings: RefereeState['settings'];
 }
 
 /** What the referee keeps with a world. It outlives a reset, as the name of the world does. */

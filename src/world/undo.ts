@@ -1,7 +1,7 @@
 import { full, noRoomForRules, Refusal } from '../contract/errors.ts';
 import type { Command, Context, Handler } from './commands.ts';
 import type { KeptRequest } from './journal/kept-request.ts';
-import { noneHeld, type Action, type Attempts, type UndoPoint, type WorldState } from './state-shape.ts';
+import { noneHeld, type Action, type UndoPoint, type WorldState } from './state-shape.ts';
 import { recordLate } from './request/late-commit.ts';
 import { latestPoint, nowMs, rulesHeld, scheduleStep, tally, transactionsHeld } from './state.ts';
 
@@ -36,6 +36,7 @@ export function undoable<Result>(
     scenario: { base: index.base, overrides: index.overrides, active: index.active },
     requests: 0,
     hasOtherJournal: false,
+    settings: null,
   };
   undoPoints.push(point);
   keepFormerAttempts(state);
@@ -43,6 +44,7 @@ export function undoable<Result>(
     const result = act(...given);
     point.requests = state.requests.count; // a restore may have raised it
     point.hasOtherJournal = state.requests !== point.fields.requests;
+    point.settings = state.referee.settings;
     if (undoPoints.length > ACTIONS_KEPT) undoPoints.shift();
     return result;
   } catch (error) {
@@ -72,16 +74,16 @@ export const undo: Handler<'undo', Action> = (state, { action, isForced }, { sta
     throw full(room.maxTransactions);
   const rules = rulesHeld(fields.scenario, point.scenario) - rulesHeld(state.scenario, state.index);
   if (rules > Math.max(0, room.rulesFree)) throw noRoomForRules();
-  const { requests, held, undoPoints, generation } = state;
+  const { requests, held, undoPoints, generation, referee } = state;
   undoPoints.pop();
   for (const earlier of undoPoints) earlier.requests += requests.count - point.requests; // those are taken back
   putJournalBack(state, point);
-  if (fields.payouts === state.payouts) putLedgerBack(state, point);
-  if (fields.attempts === state.attempts) putAttemptsBack(state.attempts, point);
+  putLedgerBack(point);
+  putAttemptsBack(point);
   Object.assign(state, fields, {
     name: state.name,
     // settings that were given since the action stay, and so does what they say of earlier reports
-    referee: fields.referee.settings === state.referee.settings ? fields.referee : state.referee,
+    referee: point.hasOtherJournal && point.settings === referee.settings ? fields.referee : referee,
     wallMs: state.wallMs,
     eventCount: state.eventCount,
     requests: state.requests,
@@ -109,9 +111,10 @@ function putJournalBack(state: WorldState, { fields, requests, hasOtherJournal }
   while ((list.at(-1)?.nth ?? 0) > requests) list.pop();
 }
 
-function putLedgerBack(state: WorldState, { lengths, formerPayouts, requests }: UndoPoint): void {
-  const { payouts, entries, stored, index } = state;
-  while (payouts.length > lengths.payouts) removeLatest(state);
+/** The ledger of a point, which has not changed since if its action has replaced it. */
+function putLedgerBack({ fields, lengths, formerPayouts, requests }: UndoPoint): void {
+  const { payouts, entries, stored, index } = fields;
+  while (payouts.length > lengths.payouts) removeLatest(fields);
   for (const [position, former] of formerPayouts) {
     const { told, utr } = payouts[position]!;
     const isTaken = told !== null && told.request > requests; // the request that told it is taken back, too
@@ -138,7 +141,7 @@ function putBack(
   else positions.set(clientRefId, latest);
 }
 
-function removeLatest({ payouts, index }: WorldState): void {
+function removeLatest({ payouts, index }: Readonly<WorldState>): void {
   const payout = payouts.pop()!;
   const { txnId, clientRefId, nth, utr } = payout;
   index.byTxnId.delete(txnId);
@@ -149,7 +152,7 @@ function removeLatest({ payouts, index }: WorldState): void {
   else putBack(index.byReference, clientRefId, payouts);
 }
 
-function putAttemptsBack(attempts: Attempts, { formerAttempts, references }: UndoPoint): void {
+function putAttemptsBack({ fields: { attempts }, formerAttempts, references }: UndoPoint): void {
   attempts.references = references;
   for (const [key, former] of formerAttempts) {
     if (former === undefined) attempts.counts.delete(key);

@@ -42,7 +42,7 @@ const SHORT: readonly Call[] = [
   ['GET', '/_sandbox/worlds'],
   ['GET', '/_sandbox/metrics'],
 ];
-/** Those that take a second each, or change everything. */
+/** Those that take a second each, or change everything. Their client asks for other things meanwhile. */
 const LONG: readonly Call[] = [
   ['GET', '/_sandbox/requests?limit=1000'],
   ['GET', '/_sandbox/state'],
@@ -90,7 +90,13 @@ test('no call keeps others waiting for long, beside 50,000 payouts and a full jo
   ] as const) {
     for (const call of calls) {
       program.child.send('watch');
+      let isAsking = calls === LONG;
+      const asking = (async () => {
+        while (isAsking) await send(['GET', '/client/fetchbalance']);
+      })();
       const statuses = await at(count, () => call);
+      isAsking = false;
+      await asking;
       program.child.send('longest');
       const [longestMs] = (await once(program.child, 'message')) as [number];
       const what = `${count} × ${call[0]} ${call[1]}`;

@@ -362,19 +362,25 @@ describe('a restore', () => {
     from.submit({
       kind: 'referee',
       settings: { limits: { sends: 5, reads: 6, patience: 7 } },
-      forgets: true,
+      ended: [{ report, last: 'req-1' }],
     });
-    from.submit({ kind: 'reset', source: sourceOf(), ended: [{ report, last: 'req-1' }] });
-    known.submit({ kind: 'referee', settings: { name: 'shop' }, forgets: true });
+    known.submit({ kind: 'referee', settings: { name: 'shop' } });
     for (const world of [known, unknown]) world.restore(from);
     expect(unknown.state.referee).toEqual(from.state.referee);
     expect(unknown.state.referee.ended).toEqual([{ report, last: 'req-1' }]);
     expect(known.state.referee).toMatchObject({ settings: { name: 'shop' }, ended: [] });
+    unknown.submit({ kind: 'undo', isForced: true });
+    expect(unknown.state.referee).toEqual({ settings: null, ended: [] });
+    unknown.restore(from);
     unknown.submit({ kind: 'reset', source: sourceOf() });
     expect(unknown.state.referee).toEqual(from.state.referee);
-    unknown.submit({ kind: 'referee', settings: {}, forgets: false });
+    unknown.submit({ kind: 'credit', amountPaise: 1 });
+    unknown.submit({ kind: 'referee', ended: [{ report, last: 'req-2' }] }); // of a reset whose client goes on before it is judged
     unknown.submit({ kind: 'undo', isForced: true });
-    expect(unknown.state.referee).toMatchObject({ settings: {}, ended: [{ last: 'req-1' }] });
+    expect(unknown.state.referee.ended).toMatchObject([{ last: 'req-2' }]);
+    unknown.submit({ kind: 'referee', settings: { name: 'shop' } });
+    unknown.submit({ kind: 'undo', isForced: true });
+    expect(unknown.state.referee).toMatchObject({ settings: { name: 'shop' }, ended: [{ last: 'req-2' }] });
   });
 
   test('makes the ids of the world it came from, until it is reset', () => {

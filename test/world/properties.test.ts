@@ -118,11 +118,12 @@ test('one long wait equals the same wait cut anywhere, whether time passes or a 
   );
 });
 
-/** A request as readers of events see it: a snapshot has the text of its response instead of what that is made from. */
-const asSent = (_name: string, value: unknown): unknown =>
-  typeof value === 'object' && value !== null && 'requestId' in value
-    ? journalEntry(value as KeptRequest)
-    : value;
+/** A request as readers of events see it: a snapshot has the text of its response instead of what that is made from. No state that a reset ended. */
+const asSent = (_name: string, value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null) return value;
+  if ('undoPoints' in value) return null;
+  return 'requestId' in value ? journalEntry(value as KeptRequest) : value;
+};
 
 /** A world of its own in the same state, as a restart leaves it. */
 function restarted({ state, position }: Core): Core {

@@ -21,7 +21,7 @@ import { entryResponse } from '../../world/events.ts';
 import { journalEntry } from '../../world/journal/journal-entry.ts';
 import type { WorldState } from '../../world/state-shape.ts';
 import { nowMs } from '../../world/state.ts';
-import { inSteps, whole, type Steps } from '../../world/steps.ts';
+import { inSteps, type Steps } from '../../world/steps.ts';
 import { transactionResponse } from '../../world/transaction-response.ts';
 import type { World } from '../../worlds/world.ts';
 
@@ -92,7 +92,7 @@ const frozen = (state: Readonly<WorldState>): Readonly<WorldState> => ({
 /** A world as it is judged now: prepared in steps. */
 function* judged(
   { referee, wallClock }: Pick<RefereeDeps, 'referee' | 'wallClock'>,
-  { id, droppedBefore }: World,
+  { id, droppedBefore }: Pick<World, 'id' | 'droppedBefore'>,
   state: Readonly<WorldState>,
   clientEnded: boolean,
   wallNowMs = wallClock.nowMs(), // as it is before the first step
@@ -111,10 +111,7 @@ export function reportOnDropped(world: World, deps: Omit<RefereeDeps, 'worlds'>)
   return () => heavy.run(world, () => referee.dropped(preparing));
 }
 
-/** How often a report is made anew because something happened meanwhile, before others have to wait for it. */
-const MOST_REPORTS = 3;
-
-/** Resets a world. The report on the journal that ends is added to its others, if somebody wants it. */
+/** Resets a world. The report on the journal that has ended is then added to its others, if somebody wants it. */
 export async function resetWorld(
   exchange: HttpExchange,
   source: ScenarioSource,
@@ -122,17 +119,15 @@ export async function resetWorld(
 ): Promise<void> {
   const { referee, heavy } = deps;
   const { world } = exchange;
-  for (let times = 1; ; times += 1) {
-    const state = await world.read(frozen);
-    const { position } = world;
-    const settings = referee.settingsToJudge(state.referee);
-    const report = settings && referee.endedAtReset(judged(deps, world, state, true));
-    const isLast = times === MOST_REPORTS;
-    const ended = report && (isLast ? whole(report) : await heavy.run(world, () => report));
-    if (!isLast && position !== world.position) continue;
-    await act(exchange, { kind: 'reset', source, ...(ended && { ended }) });
-    return;
-  }
+  await world.read(() => undefined); // which settles what is due
+  const { id, droppedBefore } = world;
+  const former = await act(exchange, { kind: 'reset', source });
+  if (referee.settingsToJudge(former.referee) === null) return;
+  const preparing = judged(deps, { id, droppedBefore }, frozen(former), true);
+  await heavy.run(world, function* () {
+    const ended = yield* referee.endedAtReset(preparing, () => world.latest.referee.ended);
+    return world.submit({ kind: 'referee', ended });
+  });
 }
 
 /** Drops a world, and keeps the report on it if the settings for all worlds ask for that. @returns false if there was none */
@@ -200,7 +195,8 @@ export const refereeRoutes: ControlRoutes = async (app, deps) => {
     }),
     ({ exchange: { world }, body }) =>
       reportOn(world, false, async () => {
-        await world.submit({ kind: 'referee', settings: body, forgets: referee.settingsOfAll === null });
+        const forgets = referee.settingsOfAll === null;
+        await world.submit({ kind: 'referee', settings: body, ...(forgets && { ended: [] }) });
         referee.forget(world.id);
       }),
   );

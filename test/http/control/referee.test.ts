@@ -288,6 +288,7 @@ test('the report on a journal that a reset ends has every request before it, how
   await put(one, {});
   let paid = 0;
   const pay = () => one.pay({ client_ref_id: `order-${(paid += 1)}`, amount: 10.005 });
+  for (let nth = 1; nth <= 2; nth += 1) await pay();
   clock.others = pay;
   await one.world.reset();
   clock.others = () => undefined;
