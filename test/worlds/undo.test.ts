@@ -10,8 +10,10 @@ import {
   initiate,
   load,
   logFor,
+  readerOf,
   save,
   sourceOf,
+  status,
   type Core,
 } from '../support/world/core.ts';
 import { sized } from '../support/size.ts';
@@ -190,6 +192,7 @@ describe('an undo', () => {
       await a.submit(undo);
       expect({ paise: paise(a), ...save(a.latest) }).toEqual(state);
     }
+    await expect(undoing(a, undo)).rejects.toMatchObject({ code: 'UNDO_REFUSED' });
   });
 
   test('is refused while there is nothing to take back', async () => {
@@ -199,6 +202,35 @@ describe('an undo', () => {
     await a.submit({ kind: 'credit', amountPaise: 1 });
     await a.submit(undo);
     await expect(undoing(a, undo)).rejects.toMatchObject({ code: 'UNDO_REFUSED' });
+    await a.submit({ kind: 'credit', amountPaise: 1 });
+    await a.submit({ kind: 'forgetUndo' });
+    await expect(undoing(a, undo)).rejects.toMatchObject({ code: 'UNDO_REFUSED' });
+  });
+
+  test('is refused where the sandbox has no room for what a reset took away', async () => {
+    const { world } = logFor({ maxTransactions: 3, maxRules: 2 });
+    const [a, b] = [world('a'), world('b')];
+    const rule = { kind: 'putRule', rule: { effect: { delay: '1s' } } } as const;
+    await a.submit(initiate());
+    await a.submit(rule);
+    const take = [{ kind: 'credit', amountPaise: 1 } as const, rule];
+    for (const [nth, message] of [/^The sandbox is full/, /^The scenarios and rules/].entries()) {
+      await a.submit({ kind: 'reset', source: sourceOf() });
+      for (let more = 0; more < 3 - nth; more += 1) await b.submit(take[nth]!);
+      await expect(undoing(a, undo)).rejects.toThrow(message);
+      await b.submit(undo);
+      await a.submit(undo);
+    }
+  });
+
+  test('is told to readers as a restore that names the action', async () => {
+    const a = logFor().world('a');
+    await a.submit({ kind: 'credit', amountPaise: 1 });
+    const { read } = await readerOf(a);
+    await a.submit(undo);
+    expect(read.map(({ type, data }) => [type, JSON.parse(data)])).toMatchObject([
+      ['restore', { undone: 'credit' }],
+    ]);
   });
 
   test('names the requests since, and takes them back only when it is forced', async () => {
@@ -213,6 +245,47 @@ describe('an undo', () => {
     expect(paise(a)).toBe(1038);
     await a.submit(forced);
     expect([paise(a), a.latest.requests.list, a.latest.requests.count]).toEqual([1000, [], 12]);
+  });
+
+  test('that is forced takes back what was settled and told since, and frees its UTRs', async () => {
+    const settlement = {
+      IMPS: [{ to: 'SUCCESS', after: '0s' }],
+      UPI: [{ to: 'SUCCESS', polls: 1 }],
+    } as const;
+    const a = logFor({ document: { settlement } }).world('a');
+    for (const [client_ref_id, transfer_mode] of [
+      ['p', 'IMPS'],
+      ['q', 'UPI'],
+    ] as const)
+      await a.submit(initiate({ client_ref_id, transfer_mode }));
+    const all = () => structuredClone([save(a.latest, true).items, indexOf(a.latest)]);
+    const before = all();
+    await a.submit({ kind: 'credit', amountPaise: 50 });
+    for (const client_ref_id of ['p', 'q', 'q']) await submit(a, status({ client_ref_id }));
+    await submit(a, initiate({ client_ref_id: 'r' }));
+    await a.submit({ kind: 'settle' });
+    await a.submit(balance()); // whose response is still being sent
+    expect(a.latest.payouts.map(({ state, told }) => `${state} ${told?.as}`)).toEqual([
+      'SUCCESS SUCCESS',
+      'SUCCESS SUCCESS',
+      'SUCCESS PENDING',
+    ]);
+    await a.submit(forced);
+    expect(all()).toEqual(before);
+    expect(a.latest.requests.pending.map(({ nth }) => nth)).toEqual([1, 2]);
+  });
+
+  test('names only the requests since the action that are still listed', async () => {
+    const a = logFor().world('a');
+    const since = (which: string) =>
+      `The client has sent a request since the last action (credit): ${which}. With force, undo takes it back too`;
+    await a.submit(initiate());
+    await a.submit({ kind: 'credit', amountPaise: 50 });
+    await submit(a, balance());
+    await expect(undoing(a, undo)).rejects.toMatchObject({ message: since('#2 balance') });
+    await a.submit({ kind: 'settle' });
+    await a.submit({ kind: 'forget', as: 'cleared' });
+    await expect(undoing(a, undo)).rejects.toMatchObject({ message: since('no longer listed') });
   });
 
   test.each(['comes after the action', 'comes after the undo'])(
@@ -243,14 +316,21 @@ describe('an undo', () => {
     const a = logFor({
       document: { rules: [{ name: 'r', match: { route: 'initiate' }, effect: { hold: 'arrived' } }] },
     }).world('a');
-    await a.submit(initiate({ client_ref_id: 'p' }));
+    for (const client_ref_id of ['p', 'q', 'r']) await a.submit(initiate({ client_ref_id }));
     await a.submit({ kind: 'credit', amountPaise: 1 });
-    await a.submit({ kind: 'release', id: 1, order: { respond: null, fault: null } });
-    await expect(undoing(a, undo)).rejects.toMatchObject({
-      code: 'UNDO_REFUSED',
-      message:
+    for (const [id, message] of [
+      [
+        1,
         'A held request has ended since the last action (credit): #1 initiate p. With force, undo takes it back too',
-    });
+      ],
+      [
+        2,
+        '2 held requests have ended since the last action (credit): #1 initiate p, #2 initiate q. With force, undo takes them back too',
+      ],
+    ] as const) {
+      await a.submit({ kind: 'release', id, order: { respond: null, fault: null } });
+      await expect(undoing(a, undo)).rejects.toMatchObject({ code: 'UNDO_REFUSED', message });
+    }
     await a.submit(forced);
     expect([a.latest.held.waiting, a.latest.payouts]).toEqual([[], []]);
   });
@@ -261,6 +341,18 @@ describe('an undo', () => {
     await a.submit({ kind: 'restore', state: load(save(b.latest)), clock: 'from-snapshot' });
     await a.submit(undo);
     expect(a.latest.requests.list).toEqual([]);
+  });
+
+  test('of a reset leaves attempts as they were before it, also if another action was undone since', async () => {
+    const a = logFor().world('a');
+    await a.submit(initiate());
+    const before = save(a.latest).items;
+    await a.submit({ kind: 'reset', source: sourceOf() });
+    await a.submit({ kind: 'credit', amountPaise: 1 });
+    await a.submit(undo);
+    await a.submit(initiate());
+    await a.submit(forced);
+    expect(save(a.latest).items).toEqual(before);
   });
 
   test('does not use up the past: older actions can still be undone after many undos', async () => {
