@@ -90,12 +90,12 @@ test('no call keeps others waiting for long, beside 50,000 payouts and a full jo
   ] as const) {
     for (const call of calls) {
       program.child.send('watch');
-      let isAsking = calls === LONG;
+      const asked = new AbortController();
       const asking = (async () => {
-        while (isAsking) await send(['GET', '/client/fetchbalance']);
+        while (calls === LONG && !asked.signal.aborted) await send(['GET', '/client/fetchbalance']);
       })();
       const statuses = await at(count, () => call);
-      isAsking = false;
+      asked.abort();
       await asking;
       program.child.send('longest');
       const [longestMs] = (await once(program.child, 'message')) as [number];
