@@ -92,7 +92,8 @@ test('no call keeps others waiting for long, beside 50,000 payouts and a full jo
       program.child.send('watch');
       const asked = new AbortController();
       const asking = (async () => {
-        while (calls === LONG && !asked.signal.aborted) await send(['GET', '/client/fetchbalance']);
+        if (calls !== LONG) return;
+        while (!asked.signal.aborted) await send(['GET', '/client/fetchbalance']);
       })();
       const statuses = await at(count, () => call);
       asked.abort();
