@@ -70,8 +70,8 @@ export class StoreConnection {
   readonly #url: string;
   readonly #observer: StoreObserver;
   readonly #calls: Calls;
-  /** The calls of this turn of the event loop. */
-  readonly #joined: (() => void)[] = [];
+  /** The end of this turn of the event loop, if somebody waits for it. */
+  #turn: Promise<void> | null = null;
   /** Keys on a node of a cluster that did not answer just now. */
   readonly #awayKeys = new Set<string>();
   /** The heads of worlds in a newer format, of which it has warned. */
@@ -180,16 +180,11 @@ export class StoreConnection {
   }
 
   /**
-   * Makes the calls of one turn of the event loop at its end, in one write to each server. The store then reads them at once and
-   * answers them at once, which takes less time on both sides than a write for each.
-   *
-   * @param call sends its command before it waits for anything
+   * Resolves at the end of this turn of the event loop. What is called then, before anything else is waited for, goes in one write to
+   * each server: the store reads it at once and answers it at once, which takes less time on both sides than a write for each.
    */
-  joined<T>(call: () => Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#joined.push(() => void call().then(resolve, reject));
-      if (this.#joined.length === 1) void this.#send();
-    });
+  turn(): Promise<void> {
+    return (this.#turn ??= this.#endTurn());
   }
 
   close(): void {
@@ -198,14 +193,14 @@ export class StoreConnection {
     disconnect(this.client);
   }
 
-  async #send(): Promise<void> {
+  async #endTurn(): Promise<void> {
     await this.wallClock.yieldToEventLoop();
+    this.#turn = null;
     const { client } = this;
     const nodes = client.isCluster ? (client as Cluster).nodes() : [client as Redis];
     const streams = nodes.map(({ stream }) => stream).filter((stream) => stream !== undefined); // only connected nodes have one
     for (const stream of streams) stream.cork();
-    for (const call of this.#joined.splice(0)) call();
-    for (const stream of streams) stream.uncork();
+    process.nextTick(() => streams.forEach((stream) => stream.uncork())); // after all that waits for this
   }
 
   /** @throws Error when it takes too long; a process that was busy itself first reads what has arrived */

@@ -194,8 +194,7 @@ export class StoredLog {
     const { idleMs } = this.options;
     const args = [head, log, states, epoch, position, name, connection.server, isUsed ? 1 : 0];
     const all = [...args, keptMs(idleMs), renewedAfterMs(idleMs), source, ...commands];
-    const call = () =>
-      connection.joined(() => connection.script<CallReply | ['newer', number]>('call', ...all));
+    const call = () => connection.script<CallReply | ['newer', number]>('call', ...all);
     const reply = await connection.use(call, head);
     if (reply[0] === 'newer') throw connection.newerFormat(head, reply[1]);
     if (reply[1] !== undefined) connection.setTime(reply[1]);

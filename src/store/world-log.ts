@@ -151,8 +151,10 @@ export class WorldLog implements Order {
 
   async #callWhileNeeded(): Promise<void> {
     while (this.#queue.length > 0 || this.#waiting.length > 0) {
+      await this.#log.connection.turn(); // what else comes in this turn goes along
       const items = this.#queue.splice(0, MOST_AT_ONCE);
       const waiting = this.#waiting.splice(0);
+      if (items.length === 0 && waiting.length === 0) continue; // closed meanwhile
       try {
         await this.#complete(
           items,
