@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { defineConfig, type UserConfig } from 'tsdown';
 import { asciiOnly } from './build/ascii-only.ts';
 import * as ownGlobals from './build/own-globals.ts';
-import { licenses } from './build/licenses.ts';
+import { bundledPackages } from './build/bundled-packages.ts';
 import { plainExports } from './build/plain-exports.ts';
 import { yamlModules } from './build/yaml-modules.ts';
 
@@ -51,7 +51,7 @@ export default defineConfig([
     ...common,
     format: 'cjs', // the program too: Node.js starts CommonJS sooner
     entry: { index: 'src/index.ts', main: 'src/main.ts', matchers: 'src/matchers.ts' },
-    plugins: [yamlModules(), licenses(BUNDLED_ELSEWHERE), plainExports(), asciiOnly()],
+    plugins: [yamlModules(), bundledPackages(BUNDLED_ELSEWHERE), plainExports(), asciiOnly()],
     // what a start loads, in five files instead of twenty: each takes a millisecond, and one of all would take 3 MB more to read
     outputOptions: {
       ...common.outputOptions,

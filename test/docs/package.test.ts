@@ -34,7 +34,7 @@ function installPackage(): { readonly folder: string; readonly main: string } {
 test('the package ships the program, the library, its types, the scenarios and the documentation, and nothing else', () => {
   const expected = [
     /^(?:CHANGELOG|CONTRIBUTING|README|SECURITY)\.md$|^LICENSE$|^package\.json$/,
-    /^dist\/(?:[\w-]+\.c?js|(?:index|matchers|controlled-world)\.d\.c?ts|THIRD-PARTY-LICENSES\.txt)$/,
+    /^dist\/(?:[\w-]+\.c?js|(?:index|matchers|controlled-world)\.d\.c?ts|THIRD-PARTY-LICENSES\.txt|sbom\.cdx\.json)$/,
     /^dist\/dashboard\/(?:index\.html|assets\/[\w.-]+\.(?:(?:js|css)(?:\.gz)?|svg|woff2))$/,
     /^dist\/docs\/|^docs\//,
     /^fixtures\/(?:scenarios|dialects|init)\/[\w./-]+\.(?:yaml|js|ts)$/,
@@ -97,12 +97,40 @@ test('the package has no dependencies', () => {
   expect([dependencies, peerDependencies, optionalDependencies]).toEqual([undefined, undefined, undefined]);
 });
 
-test('the package ships the licenses of the bundled packages', () => {
+interface Locked {
+  readonly version: string;
+  readonly dependencies?: Record<string, string>;
+}
+
+interface Bill {
+  readonly components: readonly { readonly name: string; readonly version: string }[];
+}
+
+test('the package says which packages are bundled in it: in an SBOM, and with their licenses', () => {
+  const { components } = JSON.parse(readFileSync('dist/sbom.cdx.json', 'utf8')) as Bill;
+  const bundled = components.map(({ name, version }) => `${name} ${version}`);
   const licenses = readFileSync('dist/THIRD-PARTY-LICENSES.txt', 'utf8');
-  const bundled = 'commander fastify pino prom-client re2js yaml zod';
-  for (const name of bundled.split(' ')) {
-    expect(licenses).toMatch(new RegExp(`^-{80}\\n\\n${name} [\\d.]+ \\([\\w.-]+\\)\\n\\n.{200}`, 'ms'));
-  }
+  const licensed = [...licenses.matchAll(/^-{80}\n\n(\S+ [\d.]+) \([\w.-]+\)\n\n.{60}/gms)];
+  expect(licensed.map(([, heading]) => heading).toSorted()).toEqual(bundled.toSorted());
+  expect(licenses).toContain('The Inter Project Authors'); // the font of the dashboard
+
+  const imported = readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.tsx?$/.test(file))
+    .flatMap((file) => [
+      ...readFileSync(join('src', file), 'utf8').matchAll(/^(?:import (?!type)|\}).* from '(.+)'/gm),
+    ])
+    .flatMap(([, from]) => /^(?!\.|node:)(?:@[^/]+\/)?[^/]+/.exec(from!) ?? []);
+  expect(imported.filter((name) => !components.some((one) => one.name === name))).toEqual([]);
+  const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, Locked> };
+  const needed = new Set([...imported, 'pino-pretty']);
+  const all = Object.entries(lock.packages).map(
+    ([path, one]) => [path.split('node_modules/').at(-1)!, one] as const,
+  );
+  for (const name of needed)
+    for (const [, { dependencies = {} }] of all.filter(([other]) => other === name))
+      Object.keys(dependencies).forEach((other) => needed.add(other));
+  const known = all.filter(([name]) => needed.has(name)).map(([name, { version }]) => `${name} ${version}`);
+  expect(bundled.filter((one) => !known.includes(one))).toEqual([]);
 });
 
 test('the program works without any other package installed, and serves the scenario of a file', async () => {
