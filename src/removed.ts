@@ -20,7 +20,7 @@ const REMOVED: Readonly<Record<string, string>> = {
   'rule from':
     'write the rule by hand: journal shows what the request got, and docs/scenarios.md has the fields',
   'validate --explain': 'use explain, which does the same in a world of a running sandbox',
-  'pay --patience': 'a response is awaited for 8 seconds',
+  'pay --patience': 'commands wait 8 seconds for a response',
   '--time-zone': 'people read times in IST; with --json they are in UTC',
   probe:
     'write the dialect by hand: docs/fidelity.md says for each point how to find out what a service does',

@@ -80,7 +80,7 @@ const SettingsSchema = z.object({
   logLevel: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   apiKeys: readWith(
     keys,
-    'keys of at most 256 visible ASCII characters without quotes, separated by commas; sk_test_red_* for all that begin so',
+    'keys of at most 256 visible ASCII characters without quotes, separated by commas; sk_test_red_* for every key with that prefix',
   ).optional(),
   openingBalance: readWith(
     rupees,
@@ -160,7 +160,10 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
     'more host names to serve, besides localhost. On a public address, every host name is accepted until you set this',
   ],
   logLevel: ['<level>', 'fatal, error, warn, info, debug (settlements too), trace or silent'],
-  apiKeys: ['<keys>', 'the only keys accepted, separated by commas; sk_test_red_* for all that begin so'],
+  apiKeys: [
+    '<keys>',
+    'the only keys accepted, separated by commas; sk_test_red_* for every key with that prefix',
+  ],
   openingBalance: ['<INR>', 'the balance of a new world'],
   settlement: ['<preset>', `how payouts settle after initiate: ${SETTLEMENTS.join(', ')}`],
   scenario: ['<name or file>', 'how worlds behave; a scenario overrides the other settings'],

@@ -29,7 +29,7 @@ export const wholeNumber = (description: string, min = 1, max = 1_000_000_000) =
 /** Of a list, of which a sandbox returns one page. */
 export const limit = wholeNumber('', 1, 1000)
   .default(20)
-  .meta({ description: 'the most to show, up to 1000 [default 20]', title: 'count' });
+  .meta({ description: 'how many to show, up to 1000 [default 20]', title: 'count' });
 
 /** One that is a number may be written as a number by an agent. */
 export const text = (description: string, title = 'text') =>

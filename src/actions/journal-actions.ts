@@ -28,16 +28,16 @@ export function intentOf(given: string, name: string): RefereeSettings['intent']
 export const journalActions = [
   action({
     name: 'journal',
-    summary: 'list the requests, what each got and why; or show one',
-    details: 'With its number, a request is shown in full.',
+    summary: 'list the requests with their responses and reasons, or show one',
+    details: 'A number shows that request in full.',
     effect: 'reads',
     input: {
       number: wholeNumber('the number of one request, to show it in full').optional(),
       route: text('only initiate, status or balance', 'route').optional(),
-      status: wholeNumber('only those that got this HTTP status', 100, 599).optional(),
-      reference: text('only those with this client_ref_id').optional(),
-      txn: text('only those with this txn_id', 'id').optional(),
-      since: text('only those after this number, or since this world time', 'number or time').optional(),
+      status: wholeNumber('only requests with this HTTP status', 100, 599).optional(),
+      reference: text('only with this client_ref_id').optional(),
+      txn: text('only with this txn_id', 'id').optional(),
+      since: text('only after this number, or since this world time', 'number or time').optional(),
       limit,
     },
     words: ['number'],
@@ -60,7 +60,7 @@ export const journalActions = [
     name: 'verdict',
     summary: 'judge how the client of a world behaved',
     details:
-      'Whether it paid twice, gave up too early, retried too fast, and more. Without intent, a second reference of one payout is recognised only by an equal body. Give it each time: findings from before the last reset are then left out.',
+      'Reports whether it paid twice, gave up too early, retried too fast and more. Without an intent, only identical bodies count as one payout. If you pass settings, only findings since the last reset are shown.',
     effect: 'changes',
     input: {
       intent: text(
@@ -70,7 +70,7 @@ export const journalActions = [
       expect: listDocument(
         'the payouts that should end up paid: a list in YAML or JSON, each with account, amount, times',
       ).optional(),
-      ended: flag('the client is done: count what it never asked for'),
+      ended: flag('the client is done: report outcomes it never asked for'),
     },
     async run({ intent, expect, ended }, { world, control, keyText, texts, nameOf }) {
       const { expectedIn } = await import('./written-documents.ts');
@@ -89,7 +89,7 @@ export const journalActions = [
         .trimEnd()
         .split('\n'),
       ...((intent ?? expect) === undefined && report.judged_by
-        ? [`judged by ${report.judged_by}, given before`]
+        ? [`judged by ${report.judged_by}, set earlier`]
         : []),
     ],
     hasFailed: (report) => hasFailed(reportsOf([report]), 'error'),

@@ -80,19 +80,19 @@ export const moneyActions = [
     name: 'payouts',
     summary: 'list the payouts with their states and next steps',
     details:
-      'As JSON it also has the timeline of each payout, why it is in its state, and what the client was told.',
+      "The JSON also has each payout's timeline, the reason for its state and what the client was told.",
     effect: 'reads',
     input: {
-      reference: text('only those with this client_ref_id').optional(),
-      status: text('only those in this state: PENDING, SUCCESS, FAILED or REVERSED', 'state').optional(),
+      reference: text('only with this client_ref_id').optional(),
+      status: text('only in this state: PENDING, SUCCESS, FAILED or REVERSED', 'state').optional(),
       at_risk: z
         .boolean()
         .optional()
-        .describe('only those whose money is out although no response has told the client of them'),
+        .describe('only payouts that hold money and that no response has shown the client'),
       out_of_date: z
         .boolean()
         .optional()
-        .describe('only those in a final state of which the client saw only another one'),
+        .describe('only payouts in a final state that the client has not seen'),
       limit,
     },
     run: ({ reference: id, ...query }, { control }) =>
@@ -103,7 +103,7 @@ export const moneyActions = [
     name: 'force',
     summary: 'force a payout into a state now',
     details:
-      'PENDING can become SUCCESS, FAILED or REVERSED, and SUCCESS can become REVERSED. What was scheduled for it is cancelled.',
+      'PENDING can become SUCCESS, FAILED or REVERSED, and SUCCESS can become REVERSED. Its scheduled steps are cancelled.',
     effect: 'changes',
     input: {
       reference,
@@ -120,7 +120,7 @@ export const moneyActions = [
   }),
   action({
     name: 'held',
-    summary: 'list the requests that rules hold, in the order in which they arrived',
+    summary: 'list the requests that rules hold, in order of arrival',
     effect: 'reads',
     input: {
       count: wholeNumber('wait until this many are held', 1, 100).optional(),

@@ -92,9 +92,9 @@ function explanationLines(
 export const scenarioActions = [
   action({
     name: 'use',
-    summary: 'choose a scenario; without one, that of the server',
+    summary: "choose a scenario; without a name, the server's",
     details:
-      'Overrides stay. Its opening balance applies only to an unused wallet. When its file changes, use it again.',
+      'Overrides stay. Its opening balance applies only to an unused wallet. If its file changes, choose it again.',
     effect: 'changes',
     input: {
       scenario: document('its name, or a scenario as YAML or JSON').meta({ title: 'scenario' }).optional(),
@@ -123,7 +123,7 @@ export const scenarioActions = [
   action({
     name: 'scenario',
     summary: 'show the scenario of a world, or list all scenarios',
-    details: 'With how often each rule was applied, in the order in which they are tried, overrides first.',
+    details: 'Shows how often each rule was applied, in order of evaluation, overrides first.',
     effect: 'reads',
     input: { list: flag('list the scenarios of the sandbox instead') },
     run: ({ list }, { world }): Promise<ScenarioResponse | ScenariosResponse> =>
@@ -139,7 +139,7 @@ export const scenarioActions = [
   }),
   action({
     name: 'rule add',
-    summary: 'add overrides to a world: one rule, or `rules` in the order in which they are tried',
+    summary: 'add overrides to a world: one rule, or `rules` in order of evaluation',
     details:
       'A rule decides what the client gets; the first that matches is applied. It replaces the override with the same name; without a name, the sandbox numbers it. A payout that is made although the client gets a 500: {"match":{"route":"initiate","attempt":1},"effect":{"commit":true,"respond":500}}',
     effect: 'changes',
@@ -178,7 +178,7 @@ export const scenarioActions = [
   action({
     name: 'explain',
     summary: 'say which rule and outcome a request would match now',
-    details: 'And why the others would not. Nothing is sent or counted.',
+    details: 'Also says why the others would not. Nothing is sent or counted.',
     effect: 'reads',
     input: {
       route: RouteName.default('initiate').meta({

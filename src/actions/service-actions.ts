@@ -110,7 +110,7 @@ export const serviceActions = [
     name: 'pay',
     summary: 'initiate a payout, as a client would',
     details:
-      'Fields that are not given are those of a valid payout of ₹1,000 by IMPS. The same reference again is a retry. Rules and faults apply.',
+      'The defaults make a valid payout of ₹1,000 by IMPS. Sending a reference again is a retry. Rules and faults apply.',
     effect: 'changes',
     input: {
       ...PAYOUT,

@@ -53,7 +53,7 @@ export const clockActions = [
   }),
   action({
     name: 'clock',
-    summary: 'freeze the clock, let it run again, or faster',
+    summary: 'freeze the clock, resume it or set its speed',
     details:
       'While it is frozen, nothing settles until it is advanced. At 3600, an hour passes in each second.',
     effect: 'changes',
@@ -116,7 +116,7 @@ export const worldActions = [
   }),
   action({
     name: 'reset',
-    summary: 'begin again with an empty world',
+    summary: 'start again with an empty world',
     details: 'Resets the wallet, payouts, clock, journal, overrides and scenario.',
     effect: 'loses',
     run: (_input, { world }) => world.reset(),
@@ -125,7 +125,7 @@ export const worldActions = [
   action({
     name: 'undo',
     summary: 'take back the last advance, reset or other change',
-    details: 'Only what a command, a test or the dashboard has done; not what the client did.',
+    details: 'Undoes what a command, a test or the dashboard did, not what the client did.',
     effect: 'loses',
     input: { force: flag('take back the requests that the client has sent since then, too') },
     async run({ force }, { world }) {
@@ -136,7 +136,7 @@ export const worldActions = [
   }),
   action({
     name: 'snapshot save',
-    summary: 'save a world, for snapshot load to restore',
+    summary: 'save a world, to load again with snapshot load',
     effect: 'changes',
     input: { file: FILE },
     words: ['file'],
@@ -148,7 +148,7 @@ export const worldActions = [
   }),
   action({
     name: 'snapshot load',
-    summary: 'replace a world with one that snapshot save has saved',
+    summary: 'replace a world with a snapshot that was saved',
     effect: 'loses',
     input: { file: FILE },
     words: ['file'],

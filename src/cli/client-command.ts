@@ -85,7 +85,7 @@ export function clientCommand(
   env: readonly string[],
   environment: NodeJS.ProcessEnv,
 ): ClientCommand {
-  if (words[0] === '') throw new SettingsError("'' cannot be run: it is no command"); // Node.js would throw
+  if (words[0] === '') throw new SettingsError("'' cannot be run: it is not a command"); // Node.js would throw
   const own = env.map(variableOf);
   const folderOf = folders();
   return (address, variables, options) => {

@@ -276,13 +276,13 @@ export async function matrixCommand(
       if (stop.aborted) return;
       found[index] = cellOf(row, done, baseline, failOn, rerunText(row, command, flags, settingFlags));
       for (; found[shown] !== undefined; shown += 1) {
-        show(cellLines(found[shown]!, rows, paintFor(environment)), `${shown + 1} of ${rows.length} cells`);
+        show(cellLines(found[shown]!, rows, paintFor(environment)), `${shown + 1} of ${rows.length} runs`);
       }
     };
     await inParallel([...rows.entries()], workers, () => !stop.aborted, work);
     const cells = found.filter((cell) => cell !== undefined);
     const left = rows.length - cells.length;
-    if (isJson) sayJson({ cells });
+    if (isJson) sayJson({ runs: cells });
     const stopped = left > 0 ? `; stopped before the other ${left}` : '';
     show(['', countLine(cells) + stopped]);
     const areWritten = writeReports(reports, (write) => write(cells), environment);

@@ -133,8 +133,7 @@ function reportOn(scenario: unknown, { texts }: Session) {
 /** `validate` for an agent, whose scenario is in no file. */
 const validateTool = action({
   name: 'validate',
-  summary:
-    'check a scenario without using it: every error with its line, and warnings of what cannot be as written',
+  summary: 'check a scenario without using it: every error with its line, and warnings of likely mistakes',
   effect: 'reads',
   scope: 'sandbox',
   input: { scenario: document('the scenario as YAML or JSON') },

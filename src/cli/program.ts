@@ -34,7 +34,7 @@ export function buildProgram(
   const root = new Command('payout-sandbox')
     .description('A local payout service, for testing payout clients.')
     .version(packageVersion(), '-v, --version', 'print the version')
-    .helpOption('-h, --help', 'print this help, or that of a command')
+    .helpOption('-h, --help', 'print help')
     .helpCommand(false)
     .enablePositionalOptions()
     .exitOverride()

@@ -392,7 +392,7 @@ export class World implements AsyncDisposable {
     const isFound = counting.some((severity) => report.counts[severity] > 0);
     if (!isFound && report.unknown === null) return;
     const text = await textOf(await this.#control.open('GET', '/referee?format=text&ended=true'));
-    const by = given === undefined && report.judged_by ? `, judged by ${report.judged_by}, given before` : '';
+    const by = given === undefined && report.judged_by ? `, judged by ${report.judged_by}, set earlier` : '';
     if (isFound)
       throw new ExpectationError(`the client of this world did not behave well${by}:\n${text}`, frames);
     const why = `nobody knows whether the client of this world behaved well: ${report.unknown}`;

@@ -89,7 +89,7 @@ async function* readEvents({ body }: HttpResponse, isLeft: () => boolean): Async
     maxBufferSize: LONGEST_MIB * 1024 * 1024,
     onError(error) {
       if (error.type === 'max-buffer-size-exceeded')
-        throw new Error(`an event of more than ${LONGEST_MIB} MiB is none of a sandbox`);
+        throw new Error(`an event of more than ${LONGEST_MIB} MiB cannot come from a sandbox`);
     },
     onEvent: ({ id, event, data }) =>
       void events.push({ id, type: event, data: JSON.parse(data) } as WorldEvent),

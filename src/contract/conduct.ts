@@ -88,7 +88,7 @@ const Limits = z
     reads: Count.default(30).describe('poll-storm: the most status reads in a row with the same response'),
     patience: durationLike('10s', { examples: ['10s'] })
       .default(10_000)
-      .describe('no-timeout: the longest that a client may wait for a response'),
+      .describe('no-timeout: how long a client may wait for a response'),
   })
   .describe('Thresholds of single checks');
 
@@ -145,7 +145,7 @@ export const CheckReport = z
     id: CheckId,
     verdict: Verdict,
     severity: Severity.describe(
-      'That of the most severe finding; without findings, the most severe that the check can have',
+      'The severity of the worst finding; without findings, the worst that the check can have',
     ),
     reason: z
       .string()
@@ -173,9 +173,7 @@ export const WorldReport = z
       .describe('Why requests are missing, with the setting that helps; null when all are there'),
     duration_ms: z
       .number()
-      .describe(
-        'Wall time from the first request to the end of the last one, as far as they are in the journal',
-      ),
+      .describe('Wall time from the first request in the journal to the end of the last one'),
     judged_by: z
       .string()
       .nullable()
@@ -193,7 +191,7 @@ const OverrideScore = z
     verdict: z
       .enum(['waiting', 'open', 'survived', 'failed'])
       .describe(
-        'waiting: no request has met it; failed: the referee finds an error or a warning about a request that it changed, or about its reference; survived: the client knows of its payout, or has ended without a finding; open: neither yet',
+        'waiting: it has changed no request yet; failed: the referee finds an error or a warning about a request that it changed, or about its reference; survived: the client knows of its payout, or has ended without a finding; open: neither yet',
       ),
     reason: z.string(),
     requests: z.array(z.int()).describe('The requests that show it, by their ids'),
@@ -202,7 +200,7 @@ const OverrideScore = z
 export type OverrideScore = z.infer<typeof OverrideScore>;
 
 export const ClientReport = WorldReport.extend({
-  overrides: z.array(OverrideScore).describe('In the order in which they are tried'),
+  overrides: z.array(OverrideScore).describe('In order of evaluation'),
 }).meta({ id: 'ClientReport', description: 'How the client of one world has behaved so far' });
 export type ClientReport = z.infer<typeof ClientReport>;
 
@@ -221,9 +219,7 @@ export const ConductReports = z
     passed: z.boolean().describe('True when the result is passed'),
     result: Result.describe('The worst of the worlds: failed, then unknown; unknown without any'),
     worlds: z.array(WorldReport),
-    notes: z
-      .array(z.string())
-      .describe('What the reports on single worlds do not say: what they leave untested together'),
+    notes: z.array(z.string()).describe('What all worlds together leave untested'),
   })
   .meta({ id: 'ConductReports', description: 'How the clients of several worlds behaved' });
 export type ConductReports = z.infer<typeof ConductReports>;

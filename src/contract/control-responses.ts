@@ -55,13 +55,13 @@ export type AdvanceResponse = z.infer<typeof AdvanceResponse>;
 const AtRisk = z.object({ count: z.int(), amount: Inr }).meta({
   id: 'AtRisk',
   description:
-    'Payouts whose money is out although no response has told the client that they were made: how many, and their sum in INR',
+    'Payouts that hold money and that no response has shown the client: how many, and their sum in INR',
 });
 
 const OutOfDate = z.object({ count: z.int(), amount: Inr }).meta({
   id: 'OutOfDate',
   description:
-    'Payouts in a final state that the client has not seen, although it saw an earlier one: how many, and their sum in INR',
+    'Payouts in a final state of which the client saw only an earlier one: how many, and their sum in INR',
 });
 
 export const ControlAction = z
@@ -120,7 +120,7 @@ export type WalletResponse = z.infer<typeof WalletResponse>;
 export const EntryResponse = z
   .object({
     kind: z.enum(['opening', 'payout', 'refund', 'credit', 'debit']),
-    amount: Inr.describe('INR; negative when the balance went down'),
+    amount: Inr.describe('INR, negative when the balance went down'),
     balance: Inr.describe('The balance after this entry, in INR'),
     txn_id: z.string().nullable(),
     at: Time,
@@ -168,7 +168,7 @@ export const TransactionResponse = z
       .describe('The outcome or the rule that currently hides this payout from status reads'),
     at_risk: z
       .boolean()
-      .describe('True while the money is out and no response has told the client that this payout was made'),
+      .describe('True while the payout holds money and no response has shown it to the client'),
     out_of_date: z
       .boolean()
       .describe('True when its state is final, and the client saw only another one so far'),
@@ -227,7 +227,7 @@ export const ScenarioResponse = z
     chosen: z.boolean().describe('False when the world uses the active scenario of the server'),
     document: z.unknown().describe('The scenario as written'),
     rules: z.array(RuleResponse),
-    outcomes: z.array(OutcomeResponse).describe('In the order in which they are tried'),
+    outcomes: z.array(OutcomeResponse).describe('In order of evaluation'),
   })
   .meta({ id: 'ScenarioInForce' });
 export type ScenarioResponse = z.infer<typeof ScenarioResponse>;
@@ -287,19 +287,19 @@ export const JournalEntry = z
         result: z
           .string()
           .nullable()
-          .describe('made, repeated, or the code of a refusal that no client sees; null while it waits'),
+          .describe(
+            'made, repeated, or the code of a refusal that the client does not see; null while it waits',
+          ),
       })
       .optional()
-      .describe('Of an initiate that the ledger sees later than it arrived: when, and what came of it'),
+      .describe('For an initiate with a late commit: when it reaches the ledger, and the result'),
     planned_by: z
       .string()
       .nullable()
       .describe('What decided the timeline of the payout that the request made; null where it made none'),
     replayed: z.boolean(),
     warnings: z.array(z.string()),
-    cut: z
-      .array(z.enum(['body', 'headers']))
-      .describe('What the journal has only in part, because it was long'),
+    cut: z.array(z.enum(['body', 'headers'])).describe('What the journal shortened because it was long'),
     balance_before: Inr.nullable().describe('INR; null when the request did not reach the ledger'),
     balance_after: Inr.nullable(),
   })
@@ -384,14 +384,12 @@ export const ExplainResponse = z
       .string()
       .nullable()
       .describe(
-        'What keeps rules or outcomes from deciding, or a payout from being made or found; null when nothing does',
+        'Why rules or outcomes do not decide, or why no payout is made or found; null if neither applies',
       ),
     rules: z
       .array(RuleVerdict)
-      .describe('Every rule, in the order in which they are tried; none past the rate limit of the scenario'),
-    outcomes: z
-      .array(RuleVerdict)
-      .describe('Every outcome, in the order in which they are tried; for an initiate'),
+      .describe('Every rule, in order of evaluation; none past the rate limit of the scenario'),
+    outcomes: z.array(RuleVerdict).describe('Every outcome, in order of evaluation; for an initiate'),
   })
   .meta({ id: 'Explanation' });
 export type ExplainResponse = z.output<typeof ExplainResponse>;
@@ -413,7 +411,7 @@ export const CheckScenarioResponse = z
       .describe('The scenario as JSON, to send with PUT /_sandbox/scenario; null if it has problems'),
     problems: z.array(ScenarioProblem).describe('Why the scenario cannot be used, at most 50'),
     more: z.int().describe('How many more problems there are'),
-    warnings: z.array(ScenarioProblem).describe('What cannot be as written'),
+    warnings: z.array(ScenarioProblem).describe('Likely mistakes'),
   })
   .meta({ id: 'CheckedScenario' });
 export type CheckScenarioResponse = z.output<typeof CheckScenarioResponse>;
@@ -443,6 +441,6 @@ export const HeldResponse = z.object({
   held: z.array(HeldRequestResponse).describe('In the order in which they arrived'),
   expired: z
     .array(HeldRequestResponse)
-    .describe('The latest 10 that nobody released in time, since the world was reset'),
+    .describe('The latest 10 that were not released in time, since the world was reset'),
 });
 export type HeldResponse = z.infer<typeof HeldResponse>;

@@ -92,7 +92,7 @@ export const ScenarioQuery = z.strictObject({
 
 export const RuleRequest = RuleDocument.meta({
   id: 'RuleRequest',
-  description: 'A rule to put before all others; without a name it is called rule-1, rule-2 …',
+  description: 'A rule to try before all others; without a name it is called rule-1, rule-2 …',
 });
 export type RuleRequest = Given<z.input<typeof RuleRequest>>;
 
@@ -113,10 +113,10 @@ export const TransactionsQuery = z.strictObject({
   status: State.optional().describe('Only payouts in this state'),
   client_ref_id: z.string().min(1).optional(),
   at_risk: QueryFlag.optional().describe(
-    'Only payouts whose money is out although no response has told the client of them; with false, only the others',
+    'Only payouts that hold money and that no response has shown the client; with false, only the others',
   ),
   out_of_date: QueryFlag.optional().describe(
-    'Only payouts in a final state of which the client saw only another one; with false, only the others',
+    'Only payouts in a final state that the client has not seen; with false, only the others',
   ),
   order: Order,
   limit: Limit,
@@ -154,8 +154,7 @@ export const ReleaseRequest = z
   .optional()
   .meta({
     id: 'ReleaseRequest',
-    description:
-      'What the client sees instead of what the rule orders; neither field for the normal response',
+    description: "What the client gets instead of the rule's effect; neither field for the normal response",
   });
 export type ReleaseRequest = z.input<typeof ReleaseRequest>;
 
@@ -296,7 +295,7 @@ export type ExplainInput = z.input<typeof ExplainRequest>;
 export const SnapshotText = z.string().meta({
   id: 'Snapshot',
   description: [
-    'Everything that the future of a world depends on, as lines of JSON, to be stored and sent back unchanged:',
+    'All that the future of a world depends on, as lines of JSON, to store and send back unchanged:',
     '`{"format":"payout-sandbox","version":6}`, then the world (`{"world":"…",…}`: clock, wallet, scenario),',
     'one line for each entry, payout, override, count of a rule, count of attempts, window of a rate limit, reference that stays refused and recent request, the settings of the referee and its reports from before resets,',
     '`{"end":"…","checksum":"…"}` with the SHA-256 of the lines of the world, and `{"worlds":1}`.',

@@ -1,6 +1,6 @@
 /** How amounts, counts and lists are written for people. */
 
-/** The header of every response of the control API, with the version. A response without it is none of a sandbox. */
+/** The header of every response of the control API, with the version. A response without it is not from a sandbox. */
 export const SANDBOX_HEADER = 'x-payout-sandbox';
 
 /** In Indian groups. Made on demand, since preparing a formatter takes longer than a request. */

@@ -54,7 +54,7 @@ export async function certificateOf(
     createSecureContext(pair);
   } catch (error) {
     const why = (error as Error).message;
-    throw new SettingsError(`${tlsCert} is no certificate, or ${tlsKey} not its key: ${why}`, {
+    throw new SettingsError(`${tlsCert} is not a certificate, or ${tlsKey} is not its key: ${why}`, {
       cause: error,
     });
   }

@@ -69,7 +69,7 @@ const without = (id: CheckId, verdict: Verdict, reason: string | null): CheckRep
 /** Why requests are missing, so that the absence of findings proves nothing; null when none is. */
 function missingBecause({ evicted, dropped = null }: Evidence): string | null {
   return because(
-    dropped !== null && `this world was dropped ${dropped}; reset it to begin a new verdict`,
+    dropped !== null && `this world was dropped ${dropped}; reset it to start a new verdict`,
     evicted > 0 && evictedText(evicted),
   );
 }

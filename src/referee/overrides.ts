@@ -6,10 +6,10 @@ import { inGroups, type Evidence } from './case.ts';
 type Score = Pick<OverrideScore, 'verdict' | 'reason' | 'requests'>;
 
 const WORST = ['failed', 'open', 'survived'] as const;
-const WAITING: Score = { verdict: 'waiting', reason: 'no request has met it', requests: [] };
+const WAITING: Score = { verdict: 'waiting', reason: 'it has changed no request yet', requests: [] };
 const INCOMPLETE: Score = {
   verdict: 'open',
-  reason: 'not all requests that met it are in the journal',
+  reason: 'not all requests that it changed are in the journal',
   requests: [],
 };
 
@@ -49,7 +49,7 @@ export function* scoresOf(evidence: Evidence, { checks }: WorldReport): Steps<Ov
     const hasGoneOn = (its.at(-1)?.id ?? id) > id;
     return score(
       'open',
-      hasGoneOn ? 'it does not know of a payout yet' : 'it has not asked or tried again yet',
+      hasGoneOn ? 'it does not know of a payout yet' : 'it has not read the status or tried again yet',
     );
   };
 

@@ -189,7 +189,7 @@ function scenarioOf(
   return scenario;
 }
 
-/** A scenario as it was written, and warnings of what cannot be as written. @param file its name in messages @throws ScenarioError */
+/** A scenario as it was written, and warnings of likely mistakes. @param file its name in messages @throws ScenarioError */
 export function checkScenario(read: TextRead, file: string, settings: ScenarioSettings) {
   scenarioOf(read, file, settings);
   const { document } = scenarioShape(read.input);

@@ -301,7 +301,7 @@ export class StoreConnection {
     const policies = texts.map((text) => /maxmemory_policy:(\S+)/.exec(text)?.[1] ?? 'not shown to it');
     const policy = policies.find((one) => one !== 'noeviction');
     if (policy === undefined) return;
-    this.warn(`its maxmemory-policy is ${policy}: with any but noeviction, it may drop parts of worlds`);
+    this.warn(`its maxmemory-policy is ${policy}: unless that is noeviction, it may drop parts of worlds`);
   }
 }
 

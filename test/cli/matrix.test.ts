@@ -39,14 +39,14 @@ test.skipIf(!hasCurl)(
     const { code, stdout, stderr } = await runInProcess(['matrix', ...flags, '--', ...PAYING_COMMAND]);
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(stdout).toMatch(/\n\nscenario server-error-after-commit +money /);
-    expect(stdout).toContain('3 cells: 2 not exercised, 1 with wrong money');
+    expect(stdout).toContain('3 runs: 2 not exercised, 1 with wrong money');
     const text = readFileSync(markdown, 'utf8');
     expect(text).toMatch(/^## Payout matrix: failed\n\n```\nscenario server-error-after-commit +money /);
     expect(readFileSync(junit, 'utf8')).toContain('<testsuites name="payout matrix" tests="3" failures="1"');
-    const [, line] = /run again: ([^]*)\n\n3 cells/.exec(stdout)!;
+    const [, line] = /run again: ([^]*)\n\n3 runs/.exec(stdout)!;
     expect(text).toContain(line);
     const again = await paste(line!);
-    expect(again).toMatchObject({ code: 1, stdout: expect.stringMatching(/^1 cell: 1 with wrong money/m) });
+    expect(again).toMatchObject({ code: 1, stdout: expect.stringMatching(/^1 run: 1 with wrong money/m) });
     expect(again.stdout).toContain(line);
   },
 );
@@ -63,7 +63,7 @@ test.each(isLong ? AGAIN : [])(
   'the command below a failing cell of docs/matrix.md repeats it: %s',
   async (line) => {
     const { code, stdout } = await paste(line);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/^1 cell: 1 with /m) });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/^1 run: 1 with /m) });
     expect(againIn(stdout)).toEqual([line]);
   },
 );

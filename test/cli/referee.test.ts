@@ -144,7 +144,7 @@ testRows([...ENDS, ...(hasCurl ? ENDS_WITH_CURL : [])])(
 
 const OTHERS = '{ match: { client_ref_id: order-8 }, effect: { respond: 500 } }';
 const UNMET =
-  'note: no request met a rule, an outcome or the rate limit of the scenario mine, so none of that was tested\n';
+  'note: no request matched a rule, an outcome or the rate limit of the scenario mine, so none of it was tested\n';
 const RESET =
   'curl -s -o /dev/null -X POST "$PAYOUT_URL/_sandbox/reset" -H "Authorization: Bearer $PAYOUT_KEY"';
 

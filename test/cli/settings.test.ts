@@ -228,7 +228,7 @@ testRows([
   ['a star alone', 'secret,*'],
 ])('malformed API keys are refused without showing any key', (_what, keys) => {
   const right =
-    'must be keys of at most 256 visible ASCII characters without quotes, separated by commas; sk_test_red_* for all that begin so';
+    'must be keys of at most 256 visible ASCII characters without quotes, separated by commas; sk_test_red_* for every key with that prefix';
   expect(refusalOf({}, { SANDBOX_API_KEYS: keys })).toBe(`SANDBOX_API_KEYS ${right}`);
   expect(refusalOf({ apiKeys: keys }, {})).toBe(`--api-keys ${right}`);
 });

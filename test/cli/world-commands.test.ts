@@ -305,6 +305,6 @@ test('verdict says which settings are in force, and which findings are from befo
   await world.reset();
   const kept = await verdict();
   expect(kept).toContain('b is a second payment of a: ₹1,500.50 too much (from before a reset)\n');
-  expect(kept).toMatch(/\njudged by intent beneficiary_account, given before\n$/);
+  expect(kept).toMatch(/\njudged by intent beneficiary_account, set earlier\n$/);
   expect(await verdict('--intent', 'beneficiary_account')).not.toContain('second payment');
 });

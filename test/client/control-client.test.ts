@@ -115,7 +115,7 @@ test('a server that never stops sending is no sandbox, whatever it is asked for'
   const refused = await Promise.allSettled<unknown>(calls);
   expect(refused.map((call) => call.status === 'rejected' && (call.reason as Error).message)).toEqual([
     ...Array<unknown>(3).fill(expect.stringContaining('sends more than 64 MiB')),
-    'an event of more than 64 MiB is none of a sandbox',
+    'an event of more than 64 MiB cannot come from a sandbox',
   ]);
   expect(await askHealth(url, 0)).toBe(1);
 });

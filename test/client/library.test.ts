@@ -187,7 +187,7 @@ describe.each(isLong ? WAYS_IN : WAYS_IN.slice(0, 1))('$name', ({ start }) => {
       /did not behave well:\nworld shop\n {2}error(.|\n)*fix: read the status/,
     );
     await expect(world.expectGoodConduct({ failOn: 'warning' })).rejects.toThrow(
-      'did not behave well, judged by intent client_ref_id=^(order-\\d+), given before:\nworld shop\n  error',
+      'did not behave well, judged by intent client_ref_id=^(order-\\d+), set earlier:\nworld shop\n  error',
     );
     const { passed, checks } = await world.referee();
     expect([passed, checks[0]!.id, checks[0]!.verdict]).toEqual([false, 'paid-twice', 'found']);

@@ -46,7 +46,7 @@ test('a client that ends while its payout is PENDING can no longer ask', () => {
   const runs = { ...pending, clientEnded: false };
   expect(checkOf('never-asked', runs)).toMatchObject({
     verdict: 'inconclusive',
-    reason: 'the client may still ask for order-1',
+    reason: 'the client may still read the status of order-1',
   });
   const settled = { ...runs, ledger: { payouts: [payoutOf('order-1', [['SUCCESS', 500]])], entries: [] } };
   expect(saidOf('never-asked', settled)).toMatch(/^found warning: order-1 was paid/);

@@ -27,7 +27,7 @@ export function addServerCommands(builder: CommandBuilder): void {
   builder.root.commandsGroup('The sandbox:');
   builder
     .command('serve [file]', 'serve the sandbox until a signal stops it', ALL_SETTINGS)
-    .option('--verbose', 'print also the key, the scenario, an example and the admin token, on a terminal')
+    .option('--verbose', 'also print the key, the scenario, an example and, on a terminal, the admin token')
     .addHelpText('after', SERVE_EXAMPLES)
     .action(async (file: string | undefined, { verbose, ...flags }: Flags) => {
       if (file !== undefined && !isScenarioFile(file))
@@ -40,7 +40,7 @@ export function addServerCommands(builder: CommandBuilder): void {
       builder.ended(await serve(settings, builder.environment, verbose === true));
     });
   builder
-    .command('health', 'check whether a sandbox is ready: exit code 0 or 1', ['host', 'port'])
+    .command('health', 'check whether a sandbox is ready; exits with 0 or 1', ['host', 'port'])
     .option('--url <url>', 'its address [default: SANDBOX_HOST and SANDBOX_PORT on this machine]')
     .option(
       '--wait <time>',
@@ -67,7 +67,7 @@ export function addScenarioCommands(builder: CommandBuilder): void {
   builder
     .command(
       'validate <files...>',
-      'check scenario files: every error, with its line\n\nWarnings name what cannot be as written. Exit code 1 for errors, 2 for a file that cannot be read.',
+      'check scenario files; lists every error with its line\n\nWarnings name likely mistakes. Exit code 1 for errors, 2 for a file that cannot be read.',
     )
     .option('--json', 'print the problems and warnings of each file as JSON')
     .action(async (files: string[], { json }: Flags) => {

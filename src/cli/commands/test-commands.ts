@@ -45,7 +45,7 @@ export function addTestCommands(builder: CommandBuilder): void {
   builder
     .command(
       'init [folder]',
-      'write a client, three tests, a scenario and a script referee\n\nSees whether the project uses vitest, jest or node:test, TypeScript and ES modules. Overwrites nothing.',
+      'write a client, three tests, a scenario and a referee script\n\nDetects whether the project uses vitest, jest or node:test, TypeScript and ES modules. Overwrites nothing.',
     )
     .action(async (folder: string | undefined) => {
       const { initProject } = await import('../init.ts');
@@ -79,7 +79,7 @@ export function addTestCommands(builder: CommandBuilder): void {
   runs(
     builder.withSandbox(
       'hunt [command...]',
-      'find the fewest failures that make a command pay twice\n\nAlso those that make it lose a payout or get stuck. The command is run many times, each time with other failures.',
+      'find the fewest failures that make a command pay twice\n\nAlso finds those that make it lose a payout or get stuck. Runs the command many times, with different failures.',
       HUNT_SETTINGS,
     ),
     HUNT_FLAGS,
@@ -89,7 +89,7 @@ export function addTestCommands(builder: CommandBuilder): void {
   runs(
     builder.withSandbox(
       'matrix [command...]',
-      'run a command in dialects and scenarios\n\nReports in which of them its tests fail, or its client misbehaves.',
+      'run a command in dialects and scenarios\n\nReports where its tests fail or its client misbehaves.',
       MATRIX_SETTINGS,
     ),
     MATRIX_FLAGS,

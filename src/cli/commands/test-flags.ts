@@ -23,7 +23,7 @@ const CONDUCT = {
     'the payouts that should end up paid: a list in YAML or JSON, each with account, amount, times',
     'file',
   ).optional(),
-  patience: text('the longest that a client may wait for a response [default 10s]', 'time').optional(),
+  patience: text('how long a client may wait for a response [default 10s]', 'time').optional(),
   json: flag('print the result as JSON'),
 };
 
@@ -61,11 +61,11 @@ export type RefereeFlags = z.output<z.ZodObject<typeof REFEREE_FLAGS>>;
 
 export const HUNT_FLAGS = {
   goal: list('paid-twice, lost, misreported, stuck or conduct, separated by commas [default all]', 'goals'),
-  depth: text('the most failures in one run [default 3]', 'number').optional(),
-  runs: text('the most runs [default 500]', 'number').optional(),
+  depth: text('limit on failures in one run [default 3]', 'number').optional(),
+  runs: text('limit on runs [default 500]', 'number').optional(),
   time: text('how long to search [default 5m]', 'time').optional(),
   write: text('where to write each finding as a scenario', 'folder').optional(),
-  kill: z.boolean().default(true).describe('do not kill the command and run it again'),
+  kill: z.boolean().default(true).describe('never kill the command to run it again'),
   ...RUNS,
   ...CONDUCT,
   env: ENV,

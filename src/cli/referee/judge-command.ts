@@ -97,7 +97,7 @@ function unmetNote(
     ),
   );
   if (isMet || used.length === 0 || used.length < judged || !used.every(isWhole)) return null;
-  return `no request met a rule, an outcome or the rate limit of the scenario ${name}, so none of that was tested`;
+  return `no request matched a rule, an outcome or the rate limit of the scenario ${name}, so none of it was tested`;
 }
 
 async function ownSandbox(

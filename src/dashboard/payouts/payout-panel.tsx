@@ -96,7 +96,7 @@ export function PayoutPanel({ payout }: Props) {
           <Amount inr={payout.amount} />
         </span>
         <StateMark state={payout.status} />
-        <span class="dim">client:</span> <KnowsMark payout={payout} />
+        <KnowsMark payout={payout} />
       </p>
       <Why payout={payout} />
       {payout.at_risk && (

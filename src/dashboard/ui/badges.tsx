@@ -13,7 +13,7 @@ export const ResponseMark = ({ entry }: { readonly entry: JournalEntry }) => (
 
 /** What the client knows of a payout, in words. */
 export const knowsText = ({ told }: TransactionResponse): string =>
-  told === null ? 'not told' : `saw ${told.as}`;
+  told === null ? 'client not told' : `client last saw ${told.as}`;
 
 /** What the client knows of a payout: red while it is at risk, and a quiet pill once it is out of date. */
 export const KnowsMark = ({ payout }: { readonly payout: TransactionResponse }) => (

@@ -35,7 +35,7 @@ export const heldRoutes: ControlRoutes = async (app, { wallClock }) => {
     '/held',
     operation('Held requests', 'listHeld', 'The requests that wait to be released', {
       description:
-        'With `count`, the response comes once that many are held: 409 when that takes longer than `within`, 504 when one was not released in time.',
+        'With `count`, the response comes once that many are held. It is a 409 if that takes longer than `within`, and a 504 if one was not released in time.',
       errors: ['NOT_RELEASED', 'TOO_FEW_HELD'],
       querystring: HeldQuery,
     }),

@@ -163,7 +163,7 @@ function written(
   return write('worlds' in report ? report : reportsOf([report]));
 }
 
-const DESCRIPTION = 'As JSON, or as text for people, JUnit XML or Markdown.';
+const DESCRIPTION = 'Returns JSON, text for people, JUnit XML or Markdown.';
 
 /** How the client of a world behaved. */
 export const refereeRoutes: ControlRoutes = async (app, deps) => {

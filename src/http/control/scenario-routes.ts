@@ -79,7 +79,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock,
     '/scenarios/reload',
     operation('Scenario', 'reloadScenarios', 'Read the scenario files again', {
       description:
-        'Those in use and those of SANDBOX_SCENARIOS, on this server. They are also read when they change, where the system says so.',
+        'Reads the files in use and those of SANDBOX_SCENARIOS, on this server. Where the system reports changes, this happens by itself.',
     }),
     () => scenarios.reload(),
   );
@@ -116,7 +116,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock,
   app.post(
     '/scenario/check',
     operation('Scenario', 'checkScenario', 'Check the text of a scenario', {
-      description: 'Whether a scenario can be used, and its text as JSON or its JSON as text.',
+      description: 'Says whether a scenario can be used, and converts its text to JSON or its JSON to text.',
       body: CheckScenarioRequest,
     }),
     async ({ body }) => {
@@ -132,7 +132,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock,
 
   app.get(
     '/rules',
-    operation('Scenario', 'listRules', 'The rules, in the order in which they are tried'),
+    operation('Scenario', 'listRules', 'The rules, in order of evaluation'),
     async ({ exchange: { world } }) => ({ rules: await world.read(rulesResponse) }),
   );
 
@@ -161,7 +161,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock,
   app.post(
     '/rules/explain',
     operation('Scenario', 'explainRequest', 'Explain which rule a request would match', {
-      description: 'For this world as it is now. The request is not sent, and nothing is counted.',
+      description: 'Uses the world as it is now. The request is not sent, and nothing is counted.',
       body: ExplainRequest,
     }),
     ({ body, exchange: { world } }) => world.read((state) => explainRequest(state, body, worlds.room)),

@@ -35,7 +35,7 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
     '/health',
     operation('Server', 'getHealth', 'Whether the sandbox is ready', {
       description:
-        'It listens once its scenarios are read and its state is restored; 503 while it stops, and with a store until it has reached that once: until then, its own address or password may be wrong. Later, while the store cannot be used, it is 200 with a status that says so: the other servers most likely cannot use the store either.',
+        'Returns 503 while the server stops and, with a store, until it has reached that once, since its address or password may be wrong. Later, an unavailable store is a 200 with a status that says so, since the other servers most likely cannot use it either.',
       access: 'everybody',
     }),
     (_request, reply): z.infer<typeof HealthResponse> => {
@@ -48,7 +48,7 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
   app.get(
     '/live',
     operation('Server', 'getLiveness', 'Whether the process is alive', {
-      description: '200 even while its store is unavailable: a restart would not help.',
+      description: 'Returns 200 even while its store is unavailable, since a restart would not help.',
       access: 'everybody',
     }),
     (): z.infer<typeof LiveResponse> => ({ status: 'alive', version }),
@@ -66,8 +66,8 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
 
   app.get(
     '/metrics',
-    operation('Server', 'getMetrics', 'What Prometheus scrapes', {
-      description: 'Off unless SANDBOX_METRICS=on. It has nothing about single worlds.',
+    operation('Server', 'getMetrics', 'Metrics for Prometheus', {
+      description: 'Off unless SANDBOX_METRICS=on. No metric is about a single world.',
       access: 'everybody',
       errors: ['ROUTE_NOT_FOUND'],
       responseType: 'text/plain',
@@ -83,8 +83,8 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
     const files = pageFiles();
     const file = files.get(path); // looked up among known files: no path can leave the folder
     if (file === undefined) {
-      const why = files.size > 0 ? `has no file ${path}: reload the page` : 'was not built: npm run build';
-      throw new Refusal('ROUTE_NOT_FOUND', { message: `The page ${why}` });
+      const why = files.size > 0 ? `has no file ${path}: reload it` : 'was not built: npm run build';
+      throw new Refusal('ROUTE_NOT_FOUND', { message: `The dashboard ${why}` });
     }
     const isNamedByContent = path.startsWith('assets/');
     const acceptsGzip = /\bgzip(?!\s*;\s*q=0)/.test(headers['accept-encoding'] ?? '');
@@ -118,7 +118,7 @@ export const adminRoutes: ControlRoutes = async (app, options) => {
     '/worlds',
     operation('Server', 'listWorlds', 'All worlds', {
       description:
-        'Least recently used first. A world that is used meanwhile moves to the end: it may come twice, and none is left out.',
+        'Least recently used first. A world that is used meanwhile moves to the end, so it may be listed twice, and none is left out.',
       access: 'admin',
       querystring: WorldsQuery,
     }),

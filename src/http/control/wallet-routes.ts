@@ -87,7 +87,7 @@ export const walletRoutes: ControlRoutes = async (app, { heavy }) => {
   app.post(
     '/transactions/:txn_id/transition',
     operation('Wallet', 'forceTransition', 'Force a payout into a state', {
-      description: 'Only legal transitions. The steps that were planned for the payout are cancelled.',
+      description: "Accepts only legal transitions. The payout's scheduled steps are cancelled.",
       errors: ['TRANSACTION_NOT_FOUND', 'ILLEGAL_TRANSITION'],
       params: named,
       body: TransitionRequest,

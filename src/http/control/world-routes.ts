@@ -42,7 +42,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
     '/undo',
     operation('World', 'undo', 'Take back the last control action', {
       description:
-        'The last advance, reset, restore, transition, credit, debit, or change of the clock, the scenario or the rules. With `action`, it is refused if the last one has another number. Requests that the client has sent since then, and held ones that have ended, are named and need `force`.',
+        'Undoes the last advance, reset, restore, transition, credit, debit, or change of the clock, the scenario or the rules. With `action`, it is refused if the last one has another number. Requests that the client has sent since then, and held ones that have ended, are named and need `force`.',
       errors: ['UNDO_REFUSED'],
       body: UndoRequest,
     }),
@@ -60,7 +60,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
   app.put(
     '/clock',
     operation('Clock', 'setClockSpeed', 'Set how fast the clock runs', {
-      description: 'Its time goes on from what it is.',
+      description: 'Its time continues from where it is.',
       body: SpeedRequest,
     }),
     async ({ body, exchange }) => clockResponse(await act(exchange, { kind: 'speed', speed: body.speed })),

@@ -23,7 +23,7 @@ const amountOf = (calls: readonly Call[]): number | null =>
 
 const worth = (paise: number | null): string => (paise === null ? '' : ` (${rupeesOf(paise)})`);
 
-const MAY_ASK = 'the client may still ask for %';
+const MAY_ASK = 'the client may still read the status of %';
 const UNANSWERED = 'the client asked for %, and never got an outcome';
 const DENIED = 'the client was told that % was refused, but it was made';
 const ASKED_AGAIN = 'after "not found" the client asked for % again, and never got an outcome';
@@ -65,7 +65,7 @@ export const neverAsked: Check = {
       return {
         message: isCommitted
           ? `${reference} ${becameOf(facts, reference)}${worth(amountPaise)}, and the client never found out`
-          : `the outcome of ${reference} was unknown, and the client did not ask afterwards`,
+          : `the outcome of ${reference} was unknown, and the client did not read its status afterwards`,
         fix: `${askFor(facts, reference)}, until the outcome is known`,
         calls: [known.from!],
         knew: [reference, known],
@@ -200,7 +200,7 @@ const MISSED =
   'follow each payout until its outcome is known; once it was refused, FAILED or REVERSED, send it again under a new reference';
 const KNOWN_UNPAID =
   'the client knows that it was not paid: send it again, after FAILED or REVERSED under a new reference, or correct the table';
-const NOT_EXPECTED = 'pay only what the table has, to that account and in that amount';
+const NOT_EXPECTED = 'pay only what the table lists, to that account and in that amount';
 
 /** A payout of the table that was made too few times. @param sends those to its account in its amount */
 function missed(

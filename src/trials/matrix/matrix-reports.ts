@@ -1,5 +1,5 @@
 import { timeText } from '../../contract/times.ts';
-import { counted, often } from '../../contract/words.ts';
+import { counted } from '../../contract/words.ts';
 import { totalIn, totalText } from '../../referee/payments.ts';
 import { junitDocument } from '../../referee/reports/junit.ts';
 import { fenced } from '../../referee/reports/terminal.ts';
@@ -21,7 +21,7 @@ export function baselineLines(baseline: Baseline): readonly string[] {
   ];
 }
 
-const NOTHING_MET = 'no response showed what it changes';
+const NOTHING_SEEN = 'no response showed what it changes';
 
 const titleOf = ({ kind, name }: MatrixRow): string => `${kind} ${name}`;
 
@@ -30,29 +30,31 @@ const titleOf = ({ kind, name }: MatrixRow): string => `${kind} ${name}`;
  * the last line counts them. @param rows all rows, whose names share a column
  */
 export function cellLines(cell: Cell, rows: readonly MatrixRow[], paint: Paint): readonly string[] {
-  const { verdict, failed, why, durationMs, met, again } = cell;
+  const { verdict, failed, why, durationMs, seen, again } = cell;
   if (verdict === 'not exercised') return [];
   const width = Math.max(...rows.map((row) => titleOf(row).length));
   const colour = failed ? 'red' : verdict === 'survives' ? 'green' : 'yellow';
   const shown = paint(verdict.padEnd(VERDICT_WIDTH), colour);
-  const times = met === 0 ? NOTHING_MET : `met ${often(met)}`;
-  const line = [titleOf(cell).padEnd(width), shown, timeText(durationMs).padStart(7), times].join('  ');
+  const shows = seen === 0 ? NOTHING_SEEN : `seen in ${counted(seen, 'response')}`;
+  const line = [titleOf(cell).padEnd(width), shown, timeText(durationMs).padStart(7), shows].join('  ');
   if (!failed && why.length < 2) return [[line, ...why].join('; ')];
   const below = [...why, ...(failed ? [`run again: ${again}`] : [])];
   return [line, ...below.map((text) => (INDENT + text).trimEnd())];
 }
 
-const WHERE_MET = 'a client that retries meets more of a dialect under --scenario reset-after-commit';
+const WHERE_SEEN = 'a client that retries sees more of a dialect under --scenario reset-after-commit';
 
-/** `37 cells: 34 survive, 2 with failing tests, 1 with wrong money` */
+/** `37 runs: 34 survive, 2 with failing tests, 1 with wrong money` */
 export function countLine(cells: readonly Cell[]): string {
   const counts = Object.entries(VERDICTS).flatMap(([verdict, words]) => {
     const count = cells.filter((cell) => cell.verdict === verdict).length;
     return count === 0 ? [] : [`${count} ${words}`];
   });
-  const line = [counted(cells.length, 'cell'), counts.join(', ')].filter(Boolean).join(': ');
-  const isDialectUnmet = cells.some(({ kind, verdict }) => kind === 'dialect' && verdict === 'not exercised');
-  return isDialectUnmet ? `${line}; ${WHERE_MET}` : line;
+  const line = [counted(cells.length, 'run'), counts.join(', ')].filter(Boolean).join(': ');
+  const isDialectUnseen = cells.some(
+    ({ kind, verdict }) => kind === 'dialect' && verdict === 'not exercised',
+  );
+  return isDialectUnseen ? `${line}; ${WHERE_SEEN}` : line;
 }
 
 function junitCase(cell: Cell) {
@@ -63,7 +65,7 @@ function junitCase(cell: Cell) {
     name,
     ms,
     failure: failed ? failure : undefined,
-    skipped: verdict === 'not exercised' ? `not exercised: ${NOTHING_MET}` : undefined,
+    skipped: verdict === 'not exercised' ? `not exercised: ${NOTHING_SEEN}` : undefined,
   };
 }
 
@@ -76,5 +78,5 @@ export const MATRIX_WRITERS: Readonly<Record<string, (cells: readonly Cell[]) =>
       '',
     ].join('\n'),
   junit: (cells) => junitDocument('payout matrix', [{ name: 'matrix', cases: cells.map(junitCase) }]),
-  json: (cells) => `${JSON.stringify({ cells }, null, 2)}\n`,
+  json: (cells) => `${JSON.stringify({ runs: cells }, null, 2)}\n`,
 };

@@ -61,7 +61,7 @@ export interface Cell extends MatrixRow {
   readonly why: readonly string[];
   readonly durationMs: number;
   /** How many requests got a response that the client never sees in the baseline. */
-  readonly met: number;
+  readonly seen: number;
   /** The command that runs this cell again. */
   readonly again: string;
 }
@@ -156,9 +156,9 @@ export function cellOf(
   again: string,
 ): Cell {
   const { ending, durationMs, worlds, conduct, isSuite = false } = run;
-  const met = newResponses(worlds, baseline.responses);
+  const seen = newResponses(worlds, baseline.responses);
   const cellWith = (verdict: Cell['verdict'], why: readonly string[], failed = true): Cell => {
-    return { kind, name, verdict, failed, why, durationMs, met, again };
+    return { kind, name, verdict, failed, why, durationMs, seen, again };
   };
   if (ending.kind === 'stuck') {
     return cellWith('hangs', [`it was still running and was ended after ${timeText(ending.afterMs)}`]);
@@ -183,5 +183,5 @@ export function cellOf(
   }
   const why = ending.kind === 'success' ? [] : [`${ending.why}, but the money is right`];
   if (warnings.length > 0) return cellWith('warned', [...why, ...warnings], false);
-  return cellWith(met === 0 ? 'not exercised' : 'survives', why, false);
+  return cellWith(seen === 0 ? 'not exercised' : 'survives', why, false);
 }

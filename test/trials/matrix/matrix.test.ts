@@ -206,7 +206,8 @@ const TWICE_PAID = 'failed money: 000123451001: paid ₹101.00 twice, expected o
 const NOT_PAID =
   'failed money: the command ends with success, but 000123451001: not paid ₹101.00, expected once';
 const RIGHT_MONEY = 'survives: exit code 1, but the money is right';
-const UNASKED = 'never-asked: the outcome of order-1 was unknown, and the client did not ask afterwards';
+const UNASKED =
+  'never-asked: the outcome of order-1 was unknown, and the client did not read its status afterwards';
 const NEVER_FOUND_OUT = 'never-asked: order-1 was paid (₹101.00), and the client never found out';
 const MISREPORTED = 'failed misreported: order-1 was paid (₹101.00), but the client reports a failure';
 
@@ -408,7 +409,7 @@ testRows<[string, Client, string]>([
   expect((error as Error).message).toContain(message);
 });
 
-test('a row of which the client saw nothing is not exercised, and says how often others were met', async () => {
+test('a row of which the client saw nothing is not exercised, and says how many responses showed the others', async () => {
   const rows = [
     scenario('a response to another account', {
       rules: [
@@ -422,25 +423,25 @@ test('a row of which the client saw nothing is not exercised, and says how often
     scenario('late', { rules: [{ effect: { delay: '1ms' } }] }),
   ];
   const { cells } = await matrixOf(rows, send);
-  expect(cells.map(({ verdict, met }) => [verdict, met])).toEqual([
+  expect(cells.map(({ verdict, seen }) => [verdict, seen])).toEqual([
     ['not exercised', 0],
     ['not exercised', 0],
     ['survives', 1],
   ]);
   expect(countLine(cells)).toBe(
-    '3 cells: 1 survive, 2 not exercised; a client that retries meets more of a dialect under --scenario reset-after-commit',
+    '3 runs: 1 survive, 2 not exercised; a client that retries sees more of a dialect under --scenario reset-after-commit',
   );
-  expect(countLine(cells.slice(2))).toBe('1 cell: 1 survive');
-  expect(countLine([])).toBe('0 cells'); // stopped before the first
+  expect(countLine(cells.slice(2))).toBe('1 run: 1 survive');
+  expect(countLine([])).toBe('0 runs'); // stopped before the first
   expect(MATRIX_WRITERS['junit']!(cells)).toContain('skipped="2"');
   expect(cells.flatMap((cell) => cellLines(cell, cells, plain))).toEqual([
-    expect.stringMatching(/^scenario late .* survives .* met once$/),
+    expect.stringMatching(/^scenario late .* survives .* seen in 1 response$/),
   ]);
   const [failed] = cellLines({ ...cells[0]!, verdict: 'misreported', failed: true }, cells, plain);
   expect(failed).toMatch(/ ms {2}no response showed what it changes$/);
 });
 
-test('a payout that is reversed in the end is met by who sees that, and another wallet by who reads its balance', async () => {
+test('a reversal is seen by who reads it, and another wallet by who reads its balance', async () => {
   const [reversed, poor] = [scenario('success-then-reversed'), scenario('insufficient-balance')];
   const pays: Client = async (api) => {
     await api.initiate(order(1, { amount: 1 }));
@@ -450,11 +451,11 @@ test('a payout that is reversed in the end is met by who sees that, and another 
     await api.balance();
     await api.initiate(order(1, { amount: 1 }));
   };
-  const met = async (row: WorldRow, client: Client) => (await matrixOf([row], client)).cells[0]!.met;
-  expect([await met(reversed, pays), await met(poor, pays), await met(poor, looks)]).toEqual([0, 0, 1]);
+  const seen = async (row: WorldRow, client: Client) => (await matrixOf([row], client)).cells[0]!.seen;
+  expect([await seen(reversed, pays), await seen(poor, pays), await seen(poor, looks)]).toEqual([0, 0, 1]);
 });
 
-test('a delay is met once, however long it is each time', () => {
+test('a delay is seen once, however long it is each time', () => {
   const delayed = (delay_ms: number | null) => [evidenceOf([{ change: { delay_ms } }])];
   const known = responsesIn(delayed(5));
   expect([6, null].map((ms) => newResponses(delayed(ms), known))).toEqual([0, 1]);
