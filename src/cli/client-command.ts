@@ -15,10 +15,12 @@ import type { HuntFlags } from './commands/test-flags.ts';
 
 /** The command of a client under test, which `referee`, `hunt` and `matrix` run. */
 
-/** What a command gets: the address of its sandbox, the key of its world, and a folder for what it keeps. */
+/** What a command gets: the address of its sandbox, the key of its world, a folder for what it keeps, and a certificate to trust. */
 interface Address {
   readonly url: string;
   readonly key: string;
+  /** The file of the certificate that was made for this sandbox. */
+  readonly certificate?: string | undefined;
 }
 
 /** How a command ended: with an exit code, or by a signal. */
@@ -31,7 +33,7 @@ export type ClientCommand = (
   options: SpawnOptions,
 ) => { readonly child: ChildProcess; readonly exit: Promise<Exit> };
 
-const NAMES = ['url', 'key', 'dir'] as const;
+const NAMES = ['url', 'key', 'dir', 'cert'];
 
 /** A fresh folder for each key, which lasts as long as this process. */
 function folders(): (key: string) => string {
@@ -48,24 +50,38 @@ function folders(): (key: string) => string {
   };
 }
 
-const filledIn = (text: string, { url, key }: Address, folderOf: (key: string) => string): string =>
-  text
+function filledIn(
+  text: string,
+  { url, key, certificate }: Address,
+  folderOf: (key: string) => string,
+): string {
+  if (certificate === undefined && text.includes('{cert}'))
+    throw new SettingsError('{cert} is the certificate of referee --tls self-signed');
+  return text
     .replaceAll('{url}', url)
     .replaceAll('{key}', key)
-    .replaceAll('{dir}', () => folderOf(key));
+    .replaceAll('{dir}', () => folderOf(key))
+    .replaceAll('{cert}', certificate ?? '');
+}
+
+/** A proxy does not lead to a sandbox on this machine, and some clients would use it for every address. */
+function loopbackWithoutProxy({ no_proxy: lower, NO_PROXY: hosts = lower }: NodeJS.ProcessEnv) {
+  const all = [hosts, 'localhost', '127.0.0.1'].filter(Boolean).join(',');
+  return { NO_PROXY: all, no_proxy: all };
+}
 
 /** `PAYOUT_URL={url}` as a variable. */
 function variableOf(text: string): readonly [string, string] {
   const at = text.indexOf('=');
   if (at < 1) throw new SettingsError(`--env must be NAME=VALUE, such as PAYOUT_URL={url}, not ${text}`);
-  const unknown = (text.slice(at).match(/(?<=\{)\w+(?=\})/g) ?? []).find(
-    (one) => !NAMES.some((name) => name === one),
-  );
-  if (unknown !== undefined) {
+  const unknown = text
+    .slice(at)
+    .match(/(?<=\{)\w+(?=\})/g)
+    ?.find((name) => !NAMES.includes(name));
+  if (unknown !== undefined)
     throw new SettingsError(
-      `--env: {${unknown}} in ${text} is not known: the names are {url}, {key} and {dir}`,
+      `--env: {${unknown}} in ${text} is not known: the names are ${NAMES.map((name) => `{${name}}`).join(', ')}`,
     );
-  }
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
@@ -79,7 +95,7 @@ async function exitOf(child: ChildProcess, program: string): Promise<Exit> {
   }
 }
 
-/** @param words the program and its arguments, in which {url}, {key} and {dir} are filled in */
+/** @param words the program and its arguments, in which {url}, {key}, {dir} and {cert} are filled in */
 export function clientCommand(
   words: readonly string[],
   env: readonly string[],
@@ -88,13 +104,14 @@ export function clientCommand(
   if (words[0] === '') throw new SettingsError("'' cannot be run: it is not a command"); // Node.js would throw
   const own = env.map(variableOf);
   const folderOf = folders();
+  const inherited = { ...environment, ...loopbackWithoutProxy(environment) };
   return (address, variables, options) => {
     const [program, ...args] = words.map((word) => filledIn(word, address, folderOf)) as [
       string,
       ...string[],
     ];
     const filled = Object.fromEntries(own.map(([name, value]) => [name, filledIn(value, address, folderOf)]));
-    const child = spawn(program, args, { ...options, env: { ...environment, ...variables, ...filled } });
+    const child = spawn(program, args, { ...options, env: { ...inherited, ...variables, ...filled } });
     return { child, exit: exitOf(child, program) };
   };
 }

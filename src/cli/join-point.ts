@@ -49,6 +49,8 @@ export interface JoinRules<T> {
 export interface JoinPoint<T> extends Joined<T> {
   /** The address of the sandbox with the settings of the outer command, if one was started. */
   readonly url: string | undefined;
+  /** The file of its certificate, if one was made. */
+  readonly certificate: string | undefined;
 }
 
 interface JoinRequest {
@@ -145,6 +147,7 @@ export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T
   return {
     variables: { [JOIN_VARIABLE]: `http://127.0.0.1:${port}${path}` },
     url: outer?.url,
+    certificate: outer?.certificate,
     async end() {
       hasEnded = true;
       listener.close();

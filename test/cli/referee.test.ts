@@ -264,7 +264,11 @@ testRows<[readonly string[], string]>([
     ['--url', 'http://127.0.0.1:9', '--key', 'k', '--scenario', 'strict'],
     '--scenario cannot be set with --url: that sandbox already has its own settings',
   ],
-  [['--env', 'A={uurl}'], '--env: {uurl} in A={uurl} is not known: the names are {url}, {key} and {dir}'],
+  [
+    ['--env', 'A={uurl}'],
+    '--env: {uurl} in A={uurl} is not known: the names are {url}, {key}, {dir}, {cert}',
+  ],
+  [['--env', 'A={cert}'], '{cert} is the certificate of referee --tls self-signed'],
   [['--intent', ''], '--intent must not be empty'],
   [['--require', 'paid-twise'], '--require: there is no check paid-twise (did you mean paid-twice?)'],
   [['--off', 'paid-twice'], '--off must be CHECK=REASON, not "paid-twice"'],
@@ -276,6 +280,21 @@ testRows<[readonly string[], string]>([
   expect({ code, stdout, lines: stderr.split('\n').length }).toEqual({ code: 2, stdout: '', lines: 2 });
   expect(stderr).toContain(`payout-sandbox: ${message}`);
 });
+
+test.skipIf(!hasCurl)(
+  'a command gets the certificate of its sandbox, and no proxy for this machine',
+  async () => {
+    const script =
+      'curl -fsS --cacert "$CERT" -H "Authorization: Bearer $PAYOUT_KEY" "$PAYOUT_URL/client/fetchbalance" >&2 && echo "$NO_PROXY"';
+    const flags = ['--tls', 'self-signed', '--env', 'CERT={cert}', ...PAYING_TARGET];
+    const env = { https_proxy: 'http://127.0.0.1:9', no_proxy: 'example.com' };
+    const args = [MAIN, 'referee', ...flags, '--', 'sh', '-c', script];
+    expect(await new Program(process.execPath, args, env).ended).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^example\.com,localhost,127\.0\.0\.1\n/),
+    });
+  },
+);
 
 test.skipIf(!hasCurl)('a command that only sends requests that are refused learns why', async () => {
   const script = 'curl -s -o /dev/null -H "Authorization: Bearer wrong" "$PAYOUT_URL/client/fetchbalance"';

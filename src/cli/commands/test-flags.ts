@@ -9,7 +9,7 @@ const list = (description: string, title: string) =>
   z.array(z.string()).default([]).meta({ description, title });
 
 const ENV = list(
-  'a variable of the command, with {url}, {key} and {dir} (a fresh folder) filled in',
+  'a variable of the command, with {url}, {key}, {dir} (a fresh folder) and {cert} (of --tls self-signed) filled in',
   'name=value',
 );
 

@@ -24,6 +24,8 @@ import { clientSettings, givenSettings, REFEREE_DEFAULTS, type SettingFlags } fr
 /** The sandbox in which a command is judged. */
 interface Judged {
   readonly url: string;
+  /** The file of a certificate that was made for it. */
+  readonly certificate?: string | undefined;
   /** The variables that the command needs. */
   readonly variables: Readonly<Record<string, string>>;
   readonly begin: () => unknown;
@@ -115,9 +117,10 @@ async function ownSandbox(
     said: new Set<string>(),
     log: isSilent ? pino(logOptions({ ...settings, logLevel: 'info' }), refused) : undefined,
   };
-  const { url, variables, end } = await openJudged(rules, conduct);
+  const { url, certificate, variables, end } = await openJudged(rules, conduct);
   return {
     url: url!,
+    certificate,
     variables,
     begin: () => undefined,
     async end() {
@@ -183,11 +186,11 @@ interface CommandEnd {
 async function runToEnd(
   command: ClientCommand,
   key: string,
-  { url, variables }: Judged,
+  { url, certificate, variables }: Judged,
   isJson: boolean,
 ): Promise<CommandEnd> {
   const output = isJson ? 2 : 'inherit'; // standard output has the JSON alone
-  const { child, exit } = command({ url, key }, variables, {
+  const { child, exit } = command({ url, key, certificate }, variables, {
     stdio: ['inherit', output, 'inherit'],
   });
   let isStopped = false;
