@@ -129,18 +129,15 @@ export interface RailProblem {
   readonly problem: string | undefined;
 }
 
-interface RailIssues {
-  /** Warnings about an accepted request, in ASCII and without values from the request, so that a header can contain them. */
-  readonly warnings: readonly string[];
-  readonly errors: readonly FieldError[];
-}
-
-/** Checks what a real bank might refuse in a request that the payout API allows. docs/fidelity.md has the sources. @param more what else was found */
+/**
+ * Checks what a real bank might refuse in a request that the payout API allows. docs/fidelity.md has the sources. Warnings are ASCII
+ * and have no values from the request, so that a header can contain them. @param more what else was found
+ */
 export function checkRailRules(
   request: InitiateRequest,
   rows: Dialect['requests'],
   more: readonly RailProblem[] = [],
-): RailIssues {
+) {
   const { transfer_mode: mode, amount, beneficiary_account: account, beneficiary_ifsc: ifsc } = request;
   const mayBeUpiId = mode === 'UPI' && rows.upi_beneficiary === 'account_or_upi_id';
   const found: readonly RailProblem[] = [

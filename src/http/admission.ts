@@ -98,11 +98,7 @@ export function admission({ worlds, keyOf, defaultKey }: AdmissionOptions): onRe
     exchange.name = headers.authorization === undefined ? undefined : worldNameIn(headers); // only its owner names a world
   }
 
-  async function enterOnceOpen(
-    request: FastifyRequest,
-    worldId: string,
-    done: HookHandlerDoneFunction,
-  ): Promise<void> {
+  async function enterOnceOpen(request: FastifyRequest, worldId: string, done: HookHandlerDoneFunction) {
     try {
       enter(request, await worlds.use(worldId));
     } catch (error) {

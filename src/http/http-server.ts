@@ -42,10 +42,7 @@ interface HttpServerOptions {
 }
 
 /** @param limit the one that ended its connection, if one did */
-function outcomeOf(
-  { reply: { raw }, fault }: HttpExchange,
-  limit: string | undefined,
-): 'answered' | 'fault' | 'client_gone' {
+function outcomeOf({ reply: { raw }, fault }: HttpExchange, limit: string | undefined) {
   if (fault === 'malformed-json') return 'fault';
   if (raw.writableFinished && raw.req.socket.errored === null) return 'answered'; // a write that failed finishes, too
   return fault === undefined && limit === undefined ? 'client_gone' : 'fault';

@@ -122,10 +122,7 @@ export function refuseBrokenHttp(
 }
 
 /** Handles what Node would answer by itself, without our envelope: an `Expect` header, which is ignored, and CONNECT. */
-export function handleExpectAndConnect(
-  server: Server,
-  refuseBroken: ReturnType<typeof refuseBrokenHttp>,
-): void {
+export function handleExpectAndConnect(server: Server, refuseBroken: ReturnType<typeof refuseBrokenHttp>) {
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
   server.on('connect', (_request, socket: Socket) => refuseBroken(new Error('CONNECT'), socket));
 }

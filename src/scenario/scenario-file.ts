@@ -169,11 +169,7 @@ function refuseTooLong(file: string, length: number, of: string): void {
 }
 
 /** Makes a scenario of a document that was read. @param file its name in messages @throws ScenarioError with all that is wrong with it */
-function scenarioOf(
-  { input, problems, problemAt }: TextRead,
-  file: string,
-  settings: ScenarioSettings,
-): Scenario {
+function scenarioOf({ input, problems, problemAt }: TextRead, file: string, settings: ScenarioSettings) {
   if (problems.length > 0) throw refusal(file, problems);
   refuseTooLong(file, (JSON.stringify(input) ?? '').length, 'as JSON');
   const { document, issues } = scenarioShape(input);

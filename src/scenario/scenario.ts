@@ -76,11 +76,7 @@ export interface Scenario {
   readonly countsAttempts: boolean;
 }
 
-function settlementOf(
-  settlement: ScenarioDocument['settlement'],
-  base: SettlementPreset,
-  report: Report,
-): Settlement {
+function settlementOf(settlement: ScenarioDocument['settlement'], base: SettlementPreset, report: Report) {
   if (settlement === undefined) return base;
   if (typeof settlement === 'string') return settlement;
   if (Array.isArray(settlement)) {

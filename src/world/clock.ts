@@ -54,11 +54,7 @@ export const advanceClock: Handler<'advance', ClockResult | Unfinished> = (state
 };
 
 /** Advances from due step to due step, until none is left before the end of the year 9999. */
-function advanceUntilIdle(
-  state: WorldState,
-  next: CommandOf<'advance'>,
-  context: Context,
-): ClockResult | Unfinished {
+function advanceUntilIdle(state: WorldState, next: CommandOf<'advance'>, context: Context) {
   const { budget, events } = context;
   for (let left = budget; ;) {
     left -= settleDue(state, left, context, commitNext);

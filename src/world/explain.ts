@@ -40,11 +40,7 @@ function commandOf({ route, body, query, headers }: ExplainRequest): RequestComm
 }
 
 /** When a step comes, as a scenario writes it: `after 40m`, `at 08:30 IST on 2026-01-27`. */
-function whenText(
-  { when }: PlannedStep,
-  { afterMs, polls }: Payout['timeline'][number],
-  atMs: number,
-): string {
+function whenText({ when }: PlannedStep, { afterMs, polls }: Payout['timeline'][number], atMs: number) {
   if (afterMs === null) return `at status read ${polls}`;
   if (!('atMinute' in when)) return `after ${durationText(afterMs)}`;
   return `at ${timeOfDay(when.atMinute)} IST on ${istDate(atMs + afterMs)}`;
@@ -71,11 +67,7 @@ function whyNoPayout(
 }
 
 /** Why a status read shows no payout although its rule lets it; null when it shows one. */
-function whyNotFound(
-  state: WorldState,
-  query: StatusQuery,
-  { rule, scenario: { dialect }, facts }: Plan,
-): string | null {
+function whyNotFound(state: WorldState, query: StatusQuery, { rule, scenario: { dialect }, facts }: Plan) {
   const { respond = null, fault = null } = rule?.effect ?? {};
   if (replacesBody(respond) || !showsResponse(fault?.kind)) return null;
   const payout = findPayout(state, askedPayout(query, dialect));
@@ -88,12 +80,7 @@ const lateText = ({ after, after_requests: requests }: LateWhen): string =>
   `after ${after === undefined ? counted(requests!, 'more request') : durationText(after)}`;
 
 /** The payout that a request would make, or what prevents it. */
-function made(
-  state: WorldState,
-  command: RequestCommand,
-  plan: Plan,
-  room: Room,
-): Pick<ExplainResponse, 'payout' | 'note'> {
+function made(state: WorldState, command: RequestCommand, plan: Plan, room: Room) {
   const noRoom = plan.rule?.effect.hold ? noRoomToHold(state) : null;
   if (noRoom !== null) return { payout: null, note: noRoom.message };
   if (command.kind === 'status') return { payout: null, note: whyNotFound(state, command.query, plan) };

@@ -18,11 +18,7 @@ interface Page<T> {
 /** How many items a search scans before it answers: about a millisecond. */
 const MAX_SCANNED = 20_000;
 
-function pageOf<T>(
-  list: readonly T[],
-  isWanted: (item: T) => boolean,
-  { order, limit, cursor }: PageQuery,
-): Page<T> {
+function pageOf<T>(list: readonly T[], isWanted: (item: T) => boolean, { order, limit, cursor }: PageQuery) {
   const items: T[] = [];
   const step = order === 'newest' ? -1 : 1;
   let position = cursor ?? (order === 'newest' ? list.length - 1 : 0);

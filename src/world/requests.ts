@@ -1,4 +1,4 @@
-import type { Payout } from '../contract/snapshot.ts';
+import { REQUEST_FIELDS, type Payout } from '../contract/snapshot.ts';
 import { textField } from '../contract/service.ts';
 import { oneMore } from '../payout/payout.ts';
 import { replacesBody, showsResponse } from '../scenario/rule.ts';
@@ -57,7 +57,12 @@ const cutOf = (isBody: boolean, isHeaders: boolean): KeptRequest['cut'] =>
 /** A request that is still being filled in. */
 export type Filling = { -readonly [Name in keyof KeptRequest]: KeptRequest[Name] };
 
-/** A request that has come, of which nothing is decided. All have the same fields in one order, which makes them quick. */
+/** A request of which nothing is known. All have the same fields in one order, which makes them quick. */
+const UNKNOWN: { readonly [Name in keyof KeptRequest]?: undefined } = Object.fromEntries(
+  [...REQUEST_FIELDS, 'dialect', 'answer', 'effect', 'hold'].map((name) => [name, undefined]),
+);
+
+/** A request that has come, of which nothing is decided. */
 export function requestIn(
   state: WorldState,
   route: KeptRequest['route'],
@@ -70,6 +75,7 @@ export function requestIn(
   const headers = keptHeaders(request.headers);
   const body = keptBody(request.body);
   return {
+    ...UNKNOWN,
     nth: requests.count,
     requestId: request.requestId,
     route,
@@ -80,30 +86,8 @@ export function requestIn(
     atMs: nowMs(state),
     wallMs: Math.max(0, stamp.wallMs - request.waitedMs),
     outcome: 'pending',
-    response: undefined,
-    waits: undefined,
-    durationMs: undefined,
-    endedAfter: undefined,
-    attempt: undefined,
-    balanceBeforePaise: undefined,
-    balancePaise: undefined,
-    code: undefined,
-    clientRefId: undefined,
-    txnId: undefined,
-    replayed: undefined,
     warnings: request.warnings,
     cut: cutOf(body !== request.body, headers !== request.headers),
-    limit: undefined,
-    rule: undefined,
-    committed: undefined,
-    plannedBy: undefined,
-    delayMs: undefined,
-    commit: undefined,
-    fault: undefined,
-    dialect: undefined,
-    answer: undefined,
-    effect: undefined,
-    hold: undefined,
     position: stamp.position,
     server: stamp.server,
   };
@@ -271,11 +255,7 @@ export function tell(state: WorldState, request: KeptRequest, atMs: number): voi
 }
 
 /** Adds an event when the payouts at risk are others than before. */
-export function announceRisk(
-  state: WorldState,
-  before: WorldState['index']['atRisk'],
-  events: StateEvent[],
-): void {
+export function announceRisk(state: WorldState, before: WorldState['index']['atRisk'], events: StateEvent[]) {
   const { count, paise } = state.index.atRisk;
   if (count !== before.count || paise !== before.paise) events.push({ type: 'at_risk', count, paise });
 }

@@ -167,10 +167,7 @@ export const forgetUndo: Handler<'forgetUndo'> = (state) => {
 };
 
 /** @throws Refusal UNDO_REFUSED for what the client has done since an action, and for held requests that have ended since */
-function refuseUndo(
-  { requests: { count, list }, held }: WorldState,
-  { name, requests, fields }: UndoPoint,
-): void {
+function refuseUndo({ requests: { count, list }, held }: WorldState, { name, requests, fields }: UndoPoint) {
   const isWaiting = new Set(held.waiting.map(({ id }) => id));
   const ended = fields.held.waiting.filter(({ id }) => !isWaiting.has(id)).map(({ request }) => request);
   if (ended.length > 0) {

@@ -17,6 +17,8 @@ import {
   timelines,
   type Saved,
 } from '../support/world/core.ts';
+import { evidenceOf } from '../referee/journal-of.ts';
+import { judge } from '../../src/referee/judge.ts';
 import { atRead, step } from '../support/world/payouts.ts';
 import { testRows } from '../support/test-rows.ts';
 
@@ -134,6 +136,14 @@ testRows<[what: string, why: string, tamper: Tamper]>([
         saved.put({ rule: { name: `r${nth}`, effect: { delay: '1ms' } } });
     },
   ],
+  [
+    'more reports of the referee than there may be',
+    'more than 10 reports',
+    (saved) => {
+      for (let nth = 0; nth <= 10; nth += 1)
+        saved.put({ report: { report: judge('a', evidenceOf([])), last: null } });
+    },
+  ],
 ])('a snapshot with a value that no world has is refused', (_what, why, tamper) => {
   const saved = new Tampered();
   tamper(saved);
@@ -151,6 +161,26 @@ testRows<[what: string, change: Tamper]>([
   const saved = new Tampered();
   change(saved);
   expect(brokenInvariants(load(saved.saved))).toEqual([]);
+});
+
+test('as a store has it, a snapshot keeps the requests that are under way: held, expired, and no longer listed', () => {
+  const world = new Core(oneRule({ hold: { at: 'arrived', for: '5ms' } }));
+  Object.assign(world, { isAnswering: false, keep: 3 });
+  for (let nth = 0; nth < 2; nth += 1) world.balance();
+  world.pay('expired');
+  world.settle(10);
+  world.pay('waiting');
+  for (let nth = 0; nth < 2; nth += 1) world.balance();
+  world.end(world.state.requests.count, 'answered');
+  const saved = save(world.state, true);
+  const kinds = new Set(saved.items.flatMap((item) => Object.keys(item)));
+  expect([...kinds].slice(-4)).toEqual(['pending', 'request', 'waiting', 'expired']);
+  expect(saved.head).toMatchObject({ generation: world.state.generation, eventCount: world.events.length });
+  const read = load(saved);
+  expect(save(read, true)).toEqual(saved);
+  expect(read.requests.pending.map(({ nth }) => nth)).toEqual(
+    world.state.requests.pending.map(({ nth }) => nth),
+  );
 });
 
 /** A world as it is after a file. */

@@ -152,11 +152,7 @@ const TEXTS: Readonly<
 };
 
 /** @returns the body of the response */
-function written(
-  report: WorldReport | ConductReports,
-  format: ReportFormat,
-  reply: FastifyReply,
-): string | WorldReport | ConductReports {
+function written(report: WorldReport | ConductReports, format: ReportFormat, reply: FastifyReply) {
   if (format === 'json') return report;
   const [type, write] = TEXTS[format];
   void reply.type(`${type}; charset=utf-8`);

@@ -10,7 +10,7 @@ import {
   CheckScenarioRequest,
   MAX_CHECKED_TEXT,
 } from '../../contract/control.ts';
-import type { RuleResponse, ScenarioResponse, ScenariosResponse } from '../../contract/control-responses.ts';
+import type { RuleResponse, ScenariosResponse } from '../../contract/control-responses.ts';
 import { fieldError, Refusal, invalidField, invalidRequest } from '../../contract/errors.ts';
 import { pathText } from '../../contract/shape-issues.ts';
 import { nearestNames } from '../../contract/suggestion.ts';
@@ -41,11 +41,7 @@ const problemOf = ({ place, path, message }: Problem) => ({ ...(place ?? START),
 
 const isNaming = (body: unknown): boolean => typeof body === 'object' && body !== null && 'use' in body;
 
-async function choose(
-  exchange: HttpExchange,
-  scenario: Scenario,
-  isChosen: boolean,
-): Promise<ScenarioResponse> {
+async function choose(exchange: HttpExchange, scenario: Scenario, isChosen: boolean) {
   await act(exchange, { kind: 'choose', source: scenario.source, isChosen });
   return exchange.world.read(scenarioResponse);
 }

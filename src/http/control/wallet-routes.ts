@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { EntriesQuery, MoneyRequest, TransactionsQuery, TransitionRequest } from '../../contract/control.ts';
-import type { EntriesResponse, TransactionsResponse } from '../../contract/control-responses.ts';
 import { toPaise } from '../../payout/money.ts';
 import { entryResponse, moneyResponse } from '../../world/events.ts';
 import { findPayout, unknownTxnId } from '../../world/ledger.ts';
@@ -9,18 +8,15 @@ import { nowMs } from '../../world/state.ts';
 import { transactionResponse } from '../../world/transaction-response.ts';
 import { operation, act, type ControlRoutes } from '../routes.ts';
 import type { WorldState } from '../../world/state-shape.ts';
-import { inSteps, type Steps } from '../../world/steps.ts';
+import { inSteps } from '../../world/steps.ts';
 import { walletResponse } from './world-responses.ts';
 
-function* entriesIn(state: WorldState, query: z.output<typeof EntriesQuery>): Steps<EntriesResponse> {
+function* entriesIn(state: WorldState, query: z.output<typeof EntriesQuery>) {
   const { items, next } = entriesPage(state, query);
   return { entries: yield* inSteps(items, entryResponse), next };
 }
 
-function* payoutsIn(
-  state: WorldState,
-  query: z.output<typeof TransactionsQuery>,
-): Steps<TransactionsResponse> {
+function* payoutsIn(state: WorldState, query: z.output<typeof TransactionsQuery>) {
   const { items, next } = payoutsPage(state, query);
   const atMs = nowMs(state);
   return { transactions: yield* inSteps(items, (payout) => transactionResponse(payout, atMs)), next };
@@ -65,9 +61,7 @@ export const walletRoutes: ControlRoutes = async (app, { heavy }) => {
       heavy.run(world, () => world.read((state) => payoutsIn(state, query))),
   );
 
-  const named = z.object({
-    txn_id: z.string().meta({ description: "The service's transaction identifier" }),
-  });
+  const named = z.object({ txn_id: z.string().describe("The service's transaction identifier") });
 
   app.get(
     '/transactions/:txn_id',

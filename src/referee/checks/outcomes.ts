@@ -203,11 +203,7 @@ const KNOWN_UNPAID =
 const NOT_EXPECTED = 'pay only what the table lists, to that account and in that amount';
 
 /** A payout of the table that was made too few times. @param sends those to its account in its amount */
-function missed(
-  facts: Case,
-  sends: readonly Call[],
-  about: Pick<Mistake, 'message' | 'amountPaise'>,
-): Mistake {
+function missed(facts: Case, sends: readonly Call[], about: Pick<Mistake, 'message' | 'amountPaise'>) {
   const reference = sends.at(-1)?.reference ?? null;
   const known = reference === null ? null : knownAtEnd(facts.byReference.get(reference)!);
   const mistake = { ...about, calls: sends };

@@ -156,10 +156,7 @@ interface Compared {
 }
 
 /** Compares each request with a match, one in each step: regular expressions may take some milliseconds. */
-function* compared(
-  witnesses: readonly Witness[],
-  conditions: readonly Condition[],
-): Steps<readonly Compared[]> {
+function* compared(witnesses: readonly Witness[], conditions: readonly Condition[]) {
   const all: Compared[] = [];
   for (const witness of witnesses) {
     all.push({ witness, misses: conditions.filter(({ holds }) => !holds(witness)) });

@@ -31,10 +31,7 @@ export const releaseRequest: Handler<'release', HeldRequest> = (state, { id, ord
 };
 
 /** What a late commit has made of a request while it was held. */
-function committedMeanwhile(
-  { requests: { pending } }: WorldState,
-  { nth }: KeptRequest,
-): Partial<KeptRequest> {
+function committedMeanwhile({ requests: { pending } }: WorldState, { nth }: KeptRequest) {
   const known = pending.find((one) => one.nth === nth);
   if (known?.commit == null) return {};
   const { commit, committed, txnId, plannedBy } = known;

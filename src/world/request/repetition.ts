@@ -115,11 +115,7 @@ const bodyDigest = (body: InitiateRequest): string =>
   );
 
 /** Whether an earlier initiate of a reference is held, delayed, hanging or to be committed late, as was planned for it. When its end became known does not matter. */
-function isInFlight(
-  { requests, held, late, wallMs }: WorldState,
-  clientRefId: string,
-  request: number,
-): boolean {
+function isInFlight({ requests, held, late, wallMs }: WorldState, clientRefId: string, request: number) {
   const isEarlier = (one: KeptRequest): boolean =>
     one.nth < request && one.route === 'initiate' && one.clientRefId === clientRefId;
   return (

@@ -1,7 +1,7 @@
 import { isApplied, seenEffect } from './seen-effect.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { oneMore } from '../../payout/payout.ts';
-import { replacesBody, showsResponse, type Effect } from '../../scenario/rule.ts';
+import { replacesBody, showsResponse } from '../../scenario/rule.ts';
 import type { CommandOf, Context, Handler } from '../commands.ts';
 import type { StateEvent } from '../events.ts';
 import { recordRequest, requestIn, type Filling } from '../requests.ts';
@@ -34,12 +34,7 @@ function countTaken({ uses }: WorldState, rule: string, events: StateEvent[]): v
 }
 
 /** Decides about a request. @returns the effect of the rule that holds it; null if none does */
-function decide(
-  state: WorldState,
-  command: RequestCommand,
-  request: Filling,
-  context: Context,
-): Effect | null {
+function decide(state: WorldState, command: RequestCommand, request: Filling, context: Context) {
   const scenario = state.index.active;
   const unserved = (attempt: number, answer: Answer): null => {
     const committed = command.kind === 'initiate' ? false : undefined;
