@@ -123,9 +123,9 @@ export type {
   RefereeSettingsInput as RefereeSettings,
   WorldReport as ConductReport,
 } from './contract/conduct.ts';
-export type { ExplainInput as ExplainRequest } from './contract/control.ts';
 export { SettingsError, type SettingsInput } from './settings.ts';
 export type {
+  ExplainInput as ExplainRequest,
   RequestsQuery,
   RuleRequest,
   ScenarioInput,

@@ -109,10 +109,7 @@ const toHavePayout = matcher(
 
 const toHaveGoodConduct = matcher(async (_context, world, settings: ConductSettings = {}) => {
   await world.expectGoodConduct(settings);
-  return {
-    passed: true,
-    message: 'the client of this world behaved well, which was not expected',
-  };
+  return { passed: true, message: 'the client of this world behaved well, which was not expected' };
 });
 
 /** For `expect.extend`. */

@@ -24,10 +24,16 @@ function nextText({ timeline, hidden_by: hiddenBy }: TransactionResponse): strin
   return `${step.to ?? 'UTR'} ${when}${hidden}`;
 }
 
-function payoutLines(
-  { transactions, next }: TransactionsResponse,
+/** A page of a list as a table, the newest last. @param empty what stands in place of an empty one */
+const pageLines = (
+  headings: readonly string[],
+  rows: Parameters<typeof table>[1],
+  next: number | null,
+  empty: string,
   { paint, nameOf }: Session,
-): readonly string[] {
+): readonly string[] => [...table(headings, rows, paint, empty), ...olderLines(next, nameOf('limit'))];
+
+function payoutLines({ transactions, next }: TransactionsResponse, session: Session): readonly string[] {
   const rows = transactions
     .toReversed()
     .map((payout) => [
@@ -41,10 +47,7 @@ function payoutLines(
       { text: payout.txn_id, colour: 'dim' as const },
     ]);
   const headings = ['created (IST)', 'reference', 'amount', 'mode', 'state', 'UTR', 'next (IST)', 'txn_id'];
-  return [
-    ...table(headings, rows, paint, 'this world has no such payout'),
-    ...olderLines(next, nameOf('limit')),
-  ];
+  return pageLines(headings, rows, next, 'this world has no such payout', session);
 }
 
 const heldText = ({ id, at, route, client_ref_id: clientRefId, txn_id: txnId, rule }: HeldRequest): string =>
@@ -54,7 +57,7 @@ const moneyLines = ({ entry, balance }: MoneyResponse): readonly string[] => [
   `${signedRupees(entry.amount)}: the balance is ${rupees(balance)}`,
 ];
 
-const entryLines = ({ entries, next }: EntriesResponse, { paint, nameOf }: Session): readonly string[] => {
+const entryLines = ({ entries, next }: EntriesResponse, session: Session): readonly string[] => {
   const rows = entries
     .toReversed()
     .map(({ at, kind, amount: moved, balance, txn_id: txnId }) => [
@@ -64,16 +67,12 @@ const entryLines = ({ entries, next }: EntriesResponse, { paint, nameOf }: Sessi
       { text: rupees(balance), isRight: true },
       { text: txnId ?? '', colour: 'dim' as const },
     ]);
-  return [
-    ...table(
-      ['at (IST)', 'entry', 'amount', 'balance', 'txn_id'],
-      rows,
-      paint,
-      'this world has no such entry',
-    ),
-    ...olderLines(next, nameOf('limit')),
-  ];
+  const headings = ['at (IST)', 'entry', 'amount', 'balance', 'txn_id'];
+  return pageLines(headings, rows, next, 'this world has no such entry', session);
 };
+
+/** Unlike a flag that is false by default, it selects nothing unless it is given. */
+const only = (which: string) => z.boolean().optional().describe(`only ${which}`);
 
 export const moneyActions = [
   action({
@@ -85,14 +84,8 @@ export const moneyActions = [
     input: {
       reference: text('only with this client_ref_id').optional(),
       status: text('only in this state: PENDING, SUCCESS, FAILED or REVERSED', 'state').optional(),
-      at_risk: z
-        .boolean()
-        .optional()
-        .describe('only payouts that hold money and that no response has shown the client'),
-      out_of_date: z
-        .boolean()
-        .optional()
-        .describe('only payouts in a final state that the client has not seen'),
+      at_risk: only('payouts that hold money and that no response has shown the client'),
+      out_of_date: only('payouts in a final state that the client has not seen'),
       limit,
     },
     run: ({ reference: id, ...query }, { control }) =>

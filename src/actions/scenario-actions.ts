@@ -108,12 +108,10 @@ export const scenarioActions = [
       return world.use(scenarioIn(read), name === undefined ? {} : { name });
     },
     lines({ name, description, rules, outcomes }) {
-      const own = rules.filter(({ from }) => from === 'scenario').length;
-      const counts = Object.entries({
-        rule: own,
-        outcome: outcomes.filter(({ from }) => from === 'scenario').length,
+      const parts = Object.entries({ rule: rules, outcome: outcomes }).flatMap(([part, all]) => {
+        const own = all.filter(({ from }) => from === 'scenario').length;
+        return own === 0 ? [] : counted(own, part);
       });
-      const parts = counts.filter(([, count]) => count > 0).map(([part, count]) => counted(count, part));
       const what = oneLine(description);
       return [
         `${name}${what === '' ? '' : `: ${what}`}${parts.length === 0 ? '' : ` (${parts.join(', ')})`}`,

@@ -72,8 +72,8 @@ function payoutsText(counts: WorldResponse['transactions'], { paint }: Session):
   return some.map(([state, count]) => `${grouped(count)} ${paint(state, stateColour(state))}`).join(', ');
 }
 
-const sumText = ({ count, amount }: WorldResponse['at_risk']): string =>
-  `${counted(count, 'payout')}, ${rupees(amount)}`;
+const sumLine = (title: string, { count, amount }: WorldResponse['at_risk'], what: string) =>
+  count === 0 ? [] : [`${title} ${counted(count, 'payout')}, ${rupees(amount)}: ${what}`];
 
 function statusLines(status: WorldResponse, session: Session): readonly string[] {
   const { id, name, balance, opening_balance: opening, transactions, clock } = status;
@@ -93,14 +93,8 @@ function statusLines(status: WorldResponse, session: Session): readonly string[]
       paint,
     ),
     `${paint('Payouts', 'dim')}   ${payoutsText(transactions, session)}`,
-    ...(atRisk.count === 0
-      ? []
-      : [`${paint('At risk', 'dim')}   ${sumText(atRisk)}: made, but the client was not told`]),
-    ...(outOfDate.count === 0
-      ? []
-      : [
-          `${paint('Out of date', 'dim')} ${sumText(outOfDate)}: final, but the client saw only an earlier state`,
-        ]),
+    ...sumLine(`${paint('At risk', 'dim')}  `, atRisk, 'made, but the client was not told'),
+    ...sumLine(paint('Out of date', 'dim'), outOfDate, 'final, but the client saw only an earlier state'),
   ];
 }
 

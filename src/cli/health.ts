@@ -68,12 +68,8 @@ export async function askHealth(address: string, waitMs: number): Promise<number
   const untilMs = stopwatchMs() + waitMs;
   for (;;) {
     const wrong = await notReady(base);
-    if (wrong === null) {
-      say(`${base} is ready`);
-      return EXIT_OK;
-    }
-    if (wrong === NO_STORE && waitMs === 0) {
-      say(`${base} responds, but ${NO_STORE}`);
+    if (wrong === null || (wrong === NO_STORE && waitMs === 0)) {
+      say(wrong === null ? `${base} is ready` : `${base} responds, but ${NO_STORE}`);
       return EXIT_OK;
     }
     if (stopwatchMs() + AGAIN_MS > untilMs) {

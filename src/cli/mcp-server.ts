@@ -86,8 +86,8 @@ const instructions = ({ sandbox, keyText }: Actor): string =>
     'A stand-in for a payout service, to test payout clients: payouts in INR by IMPS, NEFT, RTGS and UPI, a wallet, a clock that you control, and every failure on demand. No money moves.',
     `Give the client under test the base address ${sandbox.url} and, as its bearer key, ${keyText()}. It calls POST /payout/initiate, GET /payout/status and GET /client/fetchbalance.`,
     'Each key has a world of its own: wallet, payouts, clock, scenario and journal. Use another key for an independent test.',
-    'Payouts settle in the time of their world: use advance instead of waiting. A typical test: reset, clock with freeze, use or rule_add, run the client, then journal, payouts and verdict with the intent, each time: findings from before the last reset are then left out.',
-    'payout-sandbox hunt --help, in a terminal: the search for the fewest failures that make a command pay twice.',
+    'Payouts settle in the time of their world: use advance instead of waiting. A typical test: reset, clock with freeze, use or rule_add, run the client, then journal, payouts and verdict with the intent each time, so that findings from before the last reset are left out.',
+    'In a terminal, payout-sandbox hunt searches for the fewest failures that make a command pay twice.',
     'Tools are the commands of payout-sandbox: rule_add is `payout-sandbox rule add`. All of a world take `key` and `json`: without a key they work on the world of the key above; they return text for people or, with json: true, everything; times are in IST, and in UTC in JSON.',
   ].join('\n');
 

@@ -280,16 +280,9 @@ export class ControlClient {
     const { status, headers } = response;
     const value = jsonIn(text);
     const body = value === undefined ? text : value; // text if a rule made it, such as the page of a gateway
-    const { data } = (body ?? {}) as {
-      readonly data?: Partial<Pick<ServiceResponse, 'client_ref_id' | 'txn_id'>>;
-    };
-    return {
-      client_ref_id: data?.client_ref_id ?? null,
-      txn_id: data?.txn_id ?? null,
-      status,
-      headers,
-      body,
-    };
+    const { data } = (body ?? {}) as { readonly data?: Partial<ServiceResponse> };
+    const { client_ref_id = null, txn_id = null } = data ?? {};
+    return { client_ref_id, txn_id, status, headers, body };
   }
 
   async #json<T>(method: string, path: string, body?: unknown): Promise<T> {

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { parsed } from '../../actions/sandbox-action.ts';
 import type { SettingName } from '../../settings.ts';
@@ -53,11 +52,13 @@ export function addTestCommands(builder: CommandBuilder): void {
     });
   /** Adds a command that runs that of a user. */
   const runs = <Shape extends z.ZodRawShape>(
-    command: Command,
+    name: string,
+    description: string,
     shape: Shape,
     settings: readonly SettingName[],
     load: () => Promise<Run<Shape>>,
   ): void => {
+    const command = builder.withSandbox(`${name} [command...]`, description, settings);
     addFlags(command, shape);
     command.passThroughOptions().action(async (words: string[], given: Flags) => {
       const own = Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(shape, name)));
@@ -67,31 +68,22 @@ export function addTestCommands(builder: CommandBuilder): void {
     });
   };
   runs(
-    builder.withSandbox(
-      'referee [command...]',
-      'run a command, and judge how its client behaved\n\nreferee [flags] -- npm test runs npm test against a new sandbox.',
-      ALL_SETTINGS,
-    ),
+    'referee',
+    'run a command, and judge how its client behaved\n\nreferee [flags] -- npm test runs npm test against a new sandbox.',
     REFEREE_FLAGS,
     ALL_SETTINGS,
     async () => (await import('../referee/judge-command.ts')).judgeCommand,
   );
   runs(
-    builder.withSandbox(
-      'hunt [command...]',
-      'find the fewest failures that make a command pay twice\n\nAlso finds those that make it lose a payout or get stuck. Runs the command many times, with different failures.',
-      HUNT_SETTINGS,
-    ),
+    'hunt',
+    'find the fewest failures that make a command pay twice\n\nAlso finds those that make it lose a payout or get stuck. Runs the command many times, with different failures.',
     HUNT_FLAGS,
     HUNT_SETTINGS,
     async () => (await import('../hunt-command.ts')).huntCommand,
   );
   runs(
-    builder.withSandbox(
-      'matrix [command...]',
-      'run a command in dialects and scenarios\n\nReports where its tests fail or its client misbehaves.',
-      MATRIX_SETTINGS,
-    ),
+    'matrix',
+    'run a command in dialects and scenarios\n\nReports where its tests fail or its client misbehaves.',
     MATRIX_FLAGS,
     MATRIX_SETTINGS,
     async () => (await import('../matrix-command.ts')).matrixCommand,

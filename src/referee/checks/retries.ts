@@ -54,13 +54,13 @@ export const retryAfterIgnored: Check = {
           ? worldMsBetween(facts, asked, again)
           : pauseBetween(facts, asked, again);
         if (pauseMs + ROUNDING_MS >= retryAfter.ms * TOLERANCE) continue;
+        const what = `${again.route === 'status' ? 'asked for' : 'sent'} again`;
+        const when = retryAfter.isDate
+          ? `${timeText(retryAfter.ms - pauseMs)} before the date in the Retry-After of the ${asked.status}`
+          : `after ${timeText(pauseMs)}; Retry-After of the ${asked.status} was ${timeText(retryAfter.ms)}`;
         return {
-          message: `${payoutName([asked, again])} was ${again.route === 'status' ? 'asked for' : 'sent'} again ${
-            retryAfter.isDate
-              ? `${timeText(retryAfter.ms - pauseMs)} before the date in the Retry-After of the ${asked.status}`
-              : `after ${timeText(pauseMs)}; Retry-After of the ${asked.status} was ${timeText(retryAfter.ms)}`
-          }`,
-          fix: `wait as long as Retry-After says before the same payout is ${again.route === 'status' ? 'asked for' : 'sent'} again`,
+          message: `${payoutName([asked, again])} was ${what} ${when}`,
+          fix: `wait as long as Retry-After says before the same payout is ${what}`,
           calls: [asked, again],
         };
       }

@@ -35,33 +35,23 @@ const SLOW_READS = 4;
 /** The outcome that lasts as long as the client asks. */
 export const PENDING = 'pending';
 
-const OUTCOMES: Kinds<Pick<Outcome, 'timeline'>> = {
-  failed: { words: 'becomes FAILED', does: { timeline: [{ to: 'FAILED', after: '0s' }] } },
-  slow: {
-    words: `stays PENDING until its status is read for the ${SLOW_READS}th time`,
-    does: { timeline: [{ to: 'SUCCESS', polls: SLOW_READS }] },
-  },
-  'failed-late': {
-    isLater: true,
-    words: 'becomes FAILED when its status is read for the 2nd time',
-    does: { timeline: [{ to: 'FAILED', polls: 2 }] },
-  },
-  reversed: {
-    isLater: true,
-    words: 'becomes REVERSED, and was never a SUCCESS',
-    does: { timeline: [{ to: 'REVERSED', after: '0s' }] },
-  },
-  'reversed-late': {
-    isLater: true,
-    words: 'becomes SUCCESS, and REVERSED at the next read',
-    does: {
-      timeline: [
-        { to: 'SUCCESS', polls: 1 },
-        { to: 'REVERSED', polls: 2 },
-      ],
-    },
-  },
-  [PENDING]: { isLater: true, words: 'stays PENDING until the client ends', does: { timeline: [] } },
+const usual = <Does>(words: string, does: Does): Kind<Does> => ({ words, does });
+const later = <Does>(words: string, does: Does): Kind<Does> => ({ words, does, isLater: true });
+
+const OUTCOMES: Kinds<Outcome['timeline']> = {
+  failed: usual('becomes FAILED', [{ to: 'FAILED', after: '0s' }]),
+  slow: usual(`stays PENDING until its status is read for the ${SLOW_READS}th time`, [
+    { to: 'SUCCESS', polls: SLOW_READS },
+  ]),
+  'failed-late': later('becomes FAILED when its status is read for the 2nd time', [
+    { to: 'FAILED', polls: 2 },
+  ]),
+  reversed: later('becomes REVERSED, and was never a SUCCESS', [{ to: 'REVERSED', after: '0s' }]),
+  'reversed-late': later('becomes SUCCESS, and REVERSED at the next read', [
+    { to: 'SUCCESS', polls: 1 },
+    { to: 'REVERSED', polls: 2 },
+  ]),
+  [PENDING]: later('stays PENDING until the client ends', []),
 };
 
 /** The failure that only a command has: its processes are killed while it waits for the response. */
@@ -69,27 +59,22 @@ export const KILL = 'kill';
 /** An error that some clients take for a payment, since they look at the status only. */
 const WITH_ERROR = { status: 200, body: { status: 'error', message: 'The request could not be processed' } };
 
+type Effects = Kinds<Rule['effect']>;
+
 /** Responses that do not tell a client what became of its request. */
-const UNKNOWN: Kinds<Rule['effect']> = {
-  'error-500': { words: 'gets a 500', does: { respond: { status: 500 } } },
+const UNKNOWN: Effects = {
+  'error-500': usual('gets a 500', { respond: { status: 500 } }),
   // of a gateway: some clients take it for "not made", unlike a 500
-  'error-504': {
-    words: 'gets a 504',
-    does: {
-      respond: { status: 504, headers: { 'content-type': 'text/html' }, body: '504 Gateway Time-out' },
-    },
-  },
-  reset: { words: 'loses its connection', does: { fault: 'connection-reset' } },
-  truncated: { words: 'gets only a part of its response', does: { fault: 'truncated-body' } },
-  [HANG]: { words: 'gets no response', does: { fault: HANG } },
-  'error-200-made': {
-    isLater: true,
-    words: 'gets a 200 with an error in its body',
-    does: { respond: WITH_ERROR },
-  },
+  'error-504': usual('gets a 504', {
+    respond: { status: 504, headers: { 'content-type': 'text/html' }, body: '504 Gateway Time-out' },
+  }),
+  reset: usual('loses its connection', { fault: 'connection-reset' }),
+  truncated: usual('gets only a part of its response', { fault: 'truncated-body' }),
+  [HANG]: usual('gets no response', { fault: HANG }),
+  'error-200-made': later('gets a 200 with an error in its body', { respond: WITH_ERROR }),
 };
 
-const ALTHOUGH_MADE: Kinds<Rule['effect']> = Object.fromEntries(
+const ALTHOUGH_MADE: Effects = Object.fromEntries(
   Object.entries(UNKNOWN).map(([kind, { words, does, ...rest }]) => [
     kind,
     { ...rest, words: `${words}, although the payout was made`, does: { commit: true, ...does } },
@@ -97,58 +82,44 @@ const ALTHOUGH_MADE: Kinds<Rule['effect']> = Object.fromEntries(
 );
 
 /** The failures of requests, by their routes. A hang is as long as the client waits, and somewhat longer. */
-const REQUESTS: Readonly<Record<'initiate' | 'status' | 'balance', Kinds<Rule['effect']>>> = {
+const REQUESTS: Readonly<Record<'initiate' | 'status' | 'balance', Effects>> = {
   initiate: {
     ...ALTHOUGH_MADE,
-    'not-made': {
-      words: 'loses its connection before the payout is made',
-      does: { commit: false, fault: 'connection-reset' },
-    },
-    'error-200': {
-      isLater: true,
-      words: 'gets a 200 with an error in its body, and no payout is made',
-      does: { commit: false, respond: WITH_ERROR },
-    },
-    [KILL]: {
-      isLater: true,
-      words: 'kills the client once the payout was made, and the client is run again',
-      does: { commit: true, hold: 'committed' },
-    },
-    'made-later': {
-      isLater: true,
-      words: 'loses its connection, and the payout is made after the next request',
-      does: { commit: { after_requests: 1 }, fault: 'connection-reset' },
-    },
-    'error-429': {
-      words: 'gets a 429, and no payout is made',
-      // so that a client that obeys it does not slow the hunt down
-      does: { respond: { status: 429, headers: { 'retry-after': '0' } } },
-    },
+    'not-made': usual('loses its connection before the payout is made', {
+      commit: false,
+      fault: 'connection-reset',
+    }),
+    'error-200': later('gets a 200 with an error in its body, and no payout is made', {
+      commit: false,
+      respond: WITH_ERROR,
+    }),
+    [KILL]: later('kills the client once the payout was made, and the client is run again', {
+      commit: true,
+      hold: 'committed',
+    }),
+    'made-later': later('loses its connection, and the payout is made after the next request', {
+      commit: { after_requests: 1 },
+      fault: 'connection-reset',
+    }),
+    // so that a client that obeys it does not slow the hunt down
+    'error-429': usual('gets a 429, and no payout is made', {
+      respond: { status: 429, headers: { 'retry-after': '0' } },
+    }),
   },
   status: {
-    'error-404': { words: 'gets a 404', does: { respond: { status: 404 } } },
-    stale: { words: 'shows the payout as it was when it was made', does: { stale: '3650d' } },
+    'error-404': usual('gets a 404', { respond: { status: 404 } }),
+    stale: usual('shows the payout as it was when it was made', { stale: '3650d' }),
     'error-500': UNKNOWN['error-500']!,
     [HANG]: UNKNOWN[HANG]!,
   },
-  balance: {
-    stale: {
-      isLater: true,
-      words: 'shows the balance as it was before any payout',
-      does: { stale: '3650d' },
-    },
-  },
+  balance: { stale: later('shows the balance as it was before any payout', { stale: '3650d' }) },
 };
 
 /** The failures of a repetition. */
-const REPETITIONS: Kinds<Rule['effect']> = Object.fromEntries(
+const REPETITIONS: Effects = Object.fromEntries(
   [400, 409, 422].map((status) => [
     `refused-${status}`,
-    {
-      isLater: true as const,
-      words: `is refused with a ${status}`,
-      does: { commit: false, respond: { status } },
-    },
+    later(`is refused with a ${status}`, { commit: false, respond: { status } }),
   ]),
 );
 
@@ -165,7 +136,7 @@ export const positionText = ({ of, payout, attempt }: Position): string =>
 /** `payout-1-initiate-2-hang`: a name for a rule. */
 const failureName = ({ position, kind }: Failure): string => `payout-${positionKey(position)}-${kind}`;
 
-function kindsAt({ of, attempt }: Position): Kinds<object> {
+function kindsAt({ of, attempt }: Position): Kinds<unknown> {
   if (of === 'outcome') return OUTCOMES;
   return of === 'initiate' && attempt > 1 ? { ...REQUESTS.initiate, ...REPETITIONS } : REQUESTS[of];
 }
@@ -196,7 +167,7 @@ export function withFailures(
     const { of: route, payout, attempt } = position;
     const name = failureName(failure);
     if (route === 'outcome') {
-      outcomes.push({ name, match: { payout }, ...OUTCOMES[kind]!.does });
+      outcomes.push({ name, match: { payout }, timeline: OUTCOMES[kind]!.does });
       continue;
     }
     const does = kindsAt(position)[kind]!.does as Rule['effect'];
