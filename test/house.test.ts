@@ -6,7 +6,6 @@ import { systemClock } from '../src/platform/system-clock.ts';
 import { filesOfInitiate } from './support/files-run.ts';
 import { clientOf } from './support/sandbox.ts';
 import { serverFor } from './support/server.ts';
-import { SLOW } from './support/size.ts';
 
 /** The rules of the code, one test for each. A failing test lists the files that break its rule. */
 
@@ -246,21 +245,13 @@ test('folders of tests are named like those of src', () => {
 const MAX_FILES_OF_INITIATE = 30;
 const MAX_LINES_OF_INITIATE = 4500;
 
-test(
-  'an initiate in memory runs functions of few files, which architecture.md lists, with few lines',
-  SLOW,
-  async () => {
-    const neverLooks = () => () => undefined; // at its memory, which it would do meanwhile on a slow machine
-    const { sandbox } = await serverFor({}, systemClock(), neverLooks);
-    const run = await filesOfInitiate(clientOf(sandbox.world()));
-    const page = readFileSync(join(ROOT, 'docs/internals/architecture.md'), 'utf8');
-    const [list] = page.split('as V8 counts them').at(-1)!.split('`http/service/rule-effects.ts`');
-    expect([...list!.matchAll(/`(\S+\.ts)`/g)].map(([, name]) => name)).toEqual([
-      'test/house.test.ts',
-      ...run,
-    ]);
-    expect(run.length).toBeLessThanOrEqual(MAX_FILES_OF_INITIATE);
-    const lines = run.map((name) => readFileSync(join(ROOT, 'src', name), 'utf8').split('\n').length - 1);
-    expect(lines.reduce((sum, one) => sum + one)).toBeLessThanOrEqual(MAX_LINES_OF_INITIATE);
-  },
-);
+test('an initiate in memory runs functions of few files, which architecture.md lists, with few lines', async () => {
+  const { sandbox } = await serverFor({}, systemClock());
+  const run = await filesOfInitiate(clientOf(sandbox.world()));
+  const page = readFileSync(join(ROOT, 'docs/internals/architecture.md'), 'utf8');
+  const [list] = page.split('as V8 counts them').at(-1)!.split('`http/service/rule-effects.ts`');
+  expect([...list!.matchAll(/`(\S+\.ts)`/g)].map(([, name]) => name)).toEqual(['test/house.test.ts', ...run]);
+  expect(run.length).toBeLessThanOrEqual(MAX_FILES_OF_INITIATE);
+  const lines = run.map((name) => readFileSync(join(ROOT, 'src', name), 'utf8').split('\n').length - 1);
+  expect(lines.reduce((sum, one) => sum + one)).toBeLessThanOrEqual(MAX_LINES_OF_INITIATE);
+});

@@ -9,7 +9,6 @@ import { connectSandbox } from '../../src/index.ts';
 import { hasCurl } from '../support/paying-command.ts';
 import { runInProcess } from '../support/program.ts';
 import { PAYOUT, sandboxFor } from '../support/sandbox.ts';
-import { SLOW } from '../support/size.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** What can be done, and with which arguments: `rule_add: rules, json, key`. */
@@ -63,53 +62,49 @@ const HOSTILE = 'a\u001b[2J\u009b2J\u202eb\n  ::error::c##[error]d';
 /** Everything that moves a cursor, reorders text, or is a command for GitHub. */
 const CONTROLS = /(?![\n\t])\p{C}|^[ \t]*::|##\[/mu;
 
-test(
-  'no output contains what controls a terminal, whatever a client, a file or a server put into it',
-  SLOW,
-  async () => {
-    const { url } = await sandboxFor({ clock: '2026-01-15T10:30:00Z', adminToken: ADMIN });
-    const world = connectSandbox({ url }).world('sk_test_hostile');
-    const files = temporaryFolder();
-    const scenario = `${files}/scenario.yaml`;
-    const respond = { status: 500, message: HOSTILE };
-    const rules = [{ name: 'odd', description: HOSTILE, match: { amount: 13 }, effect: { respond } }];
-    await world.use({ description: HOSTILE, rules });
-    await world.pay({ client_ref_id: HOSTILE, remarks: HOSTILE });
-    writeFileSync(scenario, JSON.stringify({ [HOSTILE]: 1, rules: [{ [HOSTILE]: 2 }] }));
-    const commands = [
-      ...['status', 'payouts', 'journal', 'entries', 'held', 'verdict', 'worlds'].map((name) => [name]),
-      ['scenario'],
-      ['scenario', '--list'],
-      ['journal', '1'],
-      ['pay', '13', '--reference', HOSTILE],
-      ['explain', '--reference', HOSTILE],
-      ['read', HOSTILE],
-      ['force', HOSTILE, 'FAILED'],
-      ['use', HOSTILE],
-      ['use', scenario],
-      ['rule', 'add', scenario],
-      ['rule', 'remove', HOSTILE],
-      ['advance', HOSTILE],
-      ['snapshot', 'load', `${files}/${HOSTILE}`],
-      ['advance', '1h'],
-      ['undo'],
-    ];
-    const environment = { SANDBOX_URL: url, SANDBOX_KEY: 'sk_test_hostile', SANDBOX_ADMIN_TOKEN: ADMIN };
-    let isShown = false;
-    for (const args of [
-      ...commands,
-      ...commands.map((words) => words.concat('--json')),
-      ['validate', scenario],
-    ]) {
-      const { stdout, stderr } = await runInProcess(args, environment);
-      expect({ args, found: CONTROLS.exec(stdout + stderr)?.[0] }).toEqual({ args, found: undefined });
-      isShown ||= stdout.includes('a\ufffd[2J\ufffd2J\ufffdb\ufffd  ::error::c\ufffd#[error]d');
-    }
-    expect(isShown).toBe(true);
-    const { stdout } = await runInProcess(['payouts', '--json'], environment);
-    expect(JSON.parse(stdout)).toMatchObject({ transactions: [{ client_ref_id: HOSTILE }] });
-  },
-);
+test('no output contains what controls a terminal, whatever a client, a file or a server put into it', async () => {
+  const { url } = await sandboxFor({ clock: '2026-01-15T10:30:00Z', adminToken: ADMIN });
+  const world = connectSandbox({ url }).world('sk_test_hostile');
+  const files = temporaryFolder();
+  const scenario = `${files}/scenario.yaml`;
+  const respond = { status: 500, message: HOSTILE };
+  const rules = [{ name: 'odd', description: HOSTILE, match: { amount: 13 }, effect: { respond } }];
+  await world.use({ description: HOSTILE, rules });
+  await world.pay({ client_ref_id: HOSTILE, remarks: HOSTILE });
+  writeFileSync(scenario, JSON.stringify({ [HOSTILE]: 1, rules: [{ [HOSTILE]: 2 }] }));
+  const commands = [
+    ...['status', 'payouts', 'journal', 'entries', 'held', 'verdict', 'worlds'].map((name) => [name]),
+    ['scenario'],
+    ['scenario', '--list'],
+    ['journal', '1'],
+    ['pay', '13', '--reference', HOSTILE],
+    ['explain', '--reference', HOSTILE],
+    ['read', HOSTILE],
+    ['force', HOSTILE, 'FAILED'],
+    ['use', HOSTILE],
+    ['use', scenario],
+    ['rule', 'add', scenario],
+    ['rule', 'remove', HOSTILE],
+    ['advance', HOSTILE],
+    ['snapshot', 'load', `${files}/${HOSTILE}`],
+    ['advance', '1h'],
+    ['undo'],
+  ];
+  const environment = { SANDBOX_URL: url, SANDBOX_KEY: 'sk_test_hostile', SANDBOX_ADMIN_TOKEN: ADMIN };
+  let isShown = false;
+  for (const args of [
+    ...commands,
+    ...commands.map((words) => words.concat('--json')),
+    ['validate', scenario],
+  ]) {
+    const { stdout, stderr } = await runInProcess(args, environment);
+    expect({ args, found: CONTROLS.exec(stdout + stderr)?.[0] }).toEqual({ args, found: undefined });
+    isShown ||= stdout.includes('a\ufffd[2J\ufffd2J\ufffdb\ufffd  ::error::c\ufffd#[error]d');
+  }
+  expect(isShown).toBe(true);
+  const { stdout } = await runInProcess(['payouts', '--json'], environment);
+  expect(JSON.parse(stdout)).toMatchObject({ transactions: [{ client_ref_id: HOSTILE }] });
+});
 
 /** Pays with hostile words, twice in different amounts, and fails with them if a status that nobody knows gets a 400. */
 const HOSTILE_CLIENT = `
@@ -120,7 +115,7 @@ for body; do ask payout/initiate -H 'Content-Type: application/json' -d "$body";
 const hostileBody = (amount: number): string =>
   JSON.stringify({ ...PAYOUT, client_ref_id: HOSTILE, beneficiary_name: HOSTILE, amount });
 
-test.skipIf(!hasCurl)('no command that runs a client prints what controls a terminal', SLOW, async () => {
+test.skipIf(!hasCurl)('no command that runs a client prints what controls a terminal', async () => {
   const folder = temporaryFolder();
   const scenario = `${folder}/scenario.yaml`;
   writeFileSync(scenario, JSON.stringify({ [HOSTILE]: 1 }));

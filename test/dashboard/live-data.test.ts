@@ -5,7 +5,6 @@ import { EventFeed } from '../../src/dashboard/store/event-feed.ts';
 import { News } from '../../src/dashboard/store/news.ts';
 import { PayoutList } from '../../src/dashboard/store/payout-list.ts';
 import { RequestList } from '../../src/dashboard/store/request-list.ts';
-import { SLOW } from '../support/size.ts';
 
 /** The events of a connection that a test ends. */
 function connection() {
@@ -66,7 +65,7 @@ test('a lost connection that is replaced within a second is not shown, and one t
   await expect.poll(() => opened.length).toBe(2);
   expect(shown).toEqual(['connecting', 'live', 'live']);
   second.end();
-  await expect.poll(() => shown.slice(3), SLOW).toEqual(['reconnecting', 'gone']); // a second later
+  await expect.poll(() => shown.slice(3)).toEqual(['reconnecting', 'gone']); // a second later
 });
 
 test('a connection that replaces one without an event continues from where that one began', async () => {

@@ -2,11 +2,9 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { KEY_PREFIX, LIST_KEY } from '../../src/store/scripts.ts';
-import { systemClock } from '../../src/platform/system-clock.ts';
-import { clientOf, type Client } from '../support/sandbox.ts';
+import type { Client } from '../support/sandbox.ts';
 import { filesOfInitiate } from '../support/files-run.ts';
-import { serverFor } from '../support/server.ts';
-import { freshStore, ownStore } from '../support/store/fresh-store.ts';
+import { ownStore } from '../support/store/fresh-store.ts';
 import type { RedisServer } from '../support/store/redis-server.ts';
 import { serversFor } from '../support/store/shared-servers.ts';
 
@@ -45,10 +43,9 @@ test('an initiate, a status or a balance in a store makes one call, also where a
 });
 
 test('an initiate in a store runs functions of at most 34 files with 5,800 lines', async () => {
-  const neverLooks = () => () => undefined; // at its memory, which it would do meanwhile on a slow machine
-  const settings = { store: await freshStore(), rateLimit: '1000000/1h' };
-  const { sandbox } = await serverFor(settings, systemClock(), neverLooks);
-  const run = await filesOfInitiate(clientOf(sandbox.world()));
+  const { clients } = await serversFor(1, { rateLimit: '1000000/1h' });
+  const [client] = clients() as [Client];
+  const run = await filesOfInitiate(client);
   expect(run).toContain('store/store.ts'); // otherwise nothing was counted
   expect(run.length > 34 ? run : []).toEqual([]);
   const lines = run.map((name) => readFileSync(`src/${name}`, 'utf8').split('\n').length - 1);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sandboxFor } from '../support/sandbox.ts';
 import { START } from '../support/world/ways-in.ts';
-import { sized, SLOW } from '../support/size.ts';
+import { sized } from '../support/size.ts';
 import { Random } from '../support/world/random.ts';
 import { assertMatchesModel, newModel, nextMove, OPENING_PAISE } from '../support/world/world-moves.ts';
 
@@ -14,7 +14,7 @@ const anyMoves = fc
   .array(fc.nat(), { maxLength: 40, size: 'max' })
   .map((draws) => draws.map((draw) => nextMove(new Random(String(draw), 'move'), REFERENCES)));
 
-test('a world behaves like a model of it under any sequence of commands', SLOW, async () => {
+test('a world behaves like a model of it under any sequence of commands', async () => {
   const { client } = await sandboxFor({ clock: START, openingBalance: String(OPENING_PAISE / 100) });
   const property = fc.asyncProperty(anyMoves, async (moves) => {
     const realWorld = { client: client(), snapshot: null };

@@ -10,7 +10,6 @@ import { serveInProcess } from '../../support/program.ts';
 import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { clientFor, clientOf, sandboxFor } from '../../support/sandbox.ts';
 import { serverFor } from '../../support/server.ts';
-import { SLOW } from '../../support/size.ts';
 
 const START = '2026-01-15T10:30:00.000Z';
 const SETTINGS = { clock: START, openingBalance: 10_000 } as const;
@@ -188,32 +187,28 @@ test('a reader that waits before it reads its first event misses none, even afte
   expect(await next()).toMatchObject({ type: 'wallet' });
 });
 
-test(
-  'a reader that stops reading does not delay the others, and learns what it has missed when it goes on',
-  SLOW,
-  async () => {
-    const world = await clientFor(SETTINGS);
-    const large = 'x'.repeat(10_000);
-    await world.world.rule({
-      match: { route: 'initiate' },
-      effect: { respond: { status: 500, body: large } },
-    });
-    const slow = await socketReader(world.url, world.apiKey);
-    slow.socket.pause();
-    const quick = await readerOf(world.world);
-    const count = 1500; // of 18 KB each: a thousand more than the socket buffers hold
-    for (let sent = 0; sent < count; sent += 50) {
-      await Promise.all(Array.from({ length: 50 }, () => world.pay({ remarks: large })));
-      for (let requests = 0; requests < 50;) if ((await quick.next()).type === 'request') requests += 1;
-    }
-    slow.socket.resume();
-    await world.world.fund(1);
-    expect((await quick.next()).type).toBe('wallet');
-    await expect.poll(() => slow.text().includes('\nevent: wallet\n')).toBe(true);
-    expect(slow.text().split('\nevent: missed\n')).toHaveLength(2);
-    expect(slow.text().split('\nevent: request\n').length).toBeLessThan(count);
-  },
-);
+test('a reader that stops reading does not delay the others, and learns what it has missed when it goes on', async () => {
+  const world = await clientFor(SETTINGS);
+  const large = 'x'.repeat(10_000);
+  await world.world.rule({
+    match: { route: 'initiate' },
+    effect: { respond: { status: 500, body: large } },
+  });
+  const slow = await socketReader(world.url, world.apiKey);
+  slow.socket.pause();
+  const quick = await readerOf(world.world);
+  const count = 1500; // of 18 KB each: a thousand more than the socket buffers hold
+  for (let sent = 0; sent < count; sent += 50) {
+    await Promise.all(Array.from({ length: 50 }, () => world.pay({ remarks: large })));
+    for (let requests = 0; requests < 50;) if ((await quick.next()).type === 'request') requests += 1;
+  }
+  slow.socket.resume();
+  await world.world.fund(1);
+  expect((await quick.next()).type).toBe('wallet');
+  await expect.poll(() => slow.text().includes('\nevent: wallet\n')).toBe(true);
+  expect(slow.text().split('\nevent: missed\n')).toHaveLength(2);
+  expect(slow.text().split('\nevent: request\n').length).toBeLessThan(count);
+});
 
 test('a reader can leave before its first event, and while it waits for one, and leaves no listener on its signal', async () => {
   const { world } = await clientFor(SETTINGS);

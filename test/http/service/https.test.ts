@@ -63,7 +63,7 @@ test('a certificate of the user is served, and a wrong one refused at the start'
   expect(await statusFor(url, cert)).toBe(200);
   const refused = (tlsCert: string, tlsKey?: string) =>
     startSandbox({ tlsCert: `${folder}/${tlsCert}`, ...(tlsKey && { tlsKey: `${folder}/${tlsKey}` }) });
-  await expect(refused('cert.pem', 'other.pem')).rejects.toThrow(/other\.pem not its key/);
+  await expect(refused('cert.pem', 'other.pem')).rejects.toThrow(/other\.pem is not its key/);
   await expect(refused('none.pem', 'key.pem')).rejects.toThrow(/none\.pem cannot be read \(no such file/);
   await expect(refused('cert.pem')).rejects.toThrow(/both tlsCert and tlsKey/);
 });
