@@ -4,7 +4,7 @@ import type { Client } from './sandbox.ts';
 const SRC = new URL('../../src/', import.meta.url).href;
 
 /** What looks at the memory every 100 ms, for all servers of this worker: on a slow machine, during each initiate. */
-const BESIDE = ['http/limits/pressure.ts', 'platform/process-limits.ts'];
+const BESIDE: ReadonlySet<string> = new Set(['http/limits/pressure.ts', 'platform/process-limits.ts']);
 
 /** The files of src with a function that runs for an initiate: those that run for each of twenty, since timers run too. */
 export async function filesOfInitiate(client: Client): Promise<readonly string[]> {
@@ -22,7 +22,7 @@ export async function filesOfInitiate(client: Client): Promise<readonly string[]
       const run = result.filter(({ functions }) => functions.some(({ ranges }) => ranges[0]!.count > 0));
       runs.push(new Set(run.flatMap(({ url }) => (url.startsWith(SRC) ? [url.slice(SRC.length)] : []))));
     }
-    const isOfEach = (file: string): boolean => runs.every((run) => run.has(file)) && !BESIDE.includes(file);
+    const isOfEach = (file: string): boolean => runs.every((run) => run.has(file)) && !BESIDE.has(file);
     return [...runs[0]!].filter(isOfEach).toSorted();
   } finally {
     await session.post('Profiler.stopPreciseCoverage');
