@@ -60,9 +60,7 @@ function made<T>(pattern: string, make: () => T): T | { readonly error: string }
  * back-references) and running time, which is linear in the text. `find` runs the NFA; the DFA behind `test` is faster on average,
  * but building its states takes ten times as long on hostile texts.
  */
-export const linearPattern = (
-  pattern: string,
-): { readonly test: (text: string) => boolean } | { readonly error: string } =>
+export const linearPattern = (pattern: string) =>
   made(pattern, () => {
     compiled.memo(pattern);
     return { test: (text: string) => compiled.memo(pattern).matcher(text).find() };

@@ -243,26 +243,15 @@ export function compileRule(
   };
 }
 
-interface WeightedTimeline {
-  readonly weight: number;
-  readonly steps: readonly PlannedStep[];
-}
-
 /** The future of a payout: chosen once, for the initiate that makes it. Rules decide what the client sees of it. */
-export interface Outcome {
-  /** `scenario/outcome` */
-  readonly id: string;
-  readonly document: unknown;
-  readonly match: Match;
-  readonly during: During | undefined;
-  readonly matches: (facts: RequestFacts) => boolean;
+export interface Outcome extends Pick<Rule, 'id' | 'document' | 'match' | 'during' | 'matches'> {
   /** The steps of its timeline, or of the one that is drawn; null for those of the settlement. */
   readonly steps: ((draw: Draw) => readonly PlannedStep[]) | null;
   readonly notFound: NotFound | null;
 }
 
 /** One of the timelines, each as often as its weight says. */
-function drawn(timelines: readonly WeightedTimeline[], draw: number): WeightedTimeline {
+function drawn<T extends { readonly weight: number }>(timelines: readonly T[], draw: number): T {
   let left = draw * timelines.reduce((sum, { weight }) => sum + weight, 0);
   const chosen = timelines.find(({ weight }) => (left -= weight) < 0);
   return chosen ?? timelines.at(-1)!; // the last one, when the sum of the weights was rounded up
@@ -281,7 +270,7 @@ export function compileOutcome(
   const { match = {}, during, timeline, weighted, not_found: notFound = null } = document;
   const matches = compileCondition({ ...match, route: 'initiate' }, during, reportIn(report, 'match'));
   const own = timeline !== undefined ? [{ weight: 1, timeline }] : (weighted ?? []);
-  const timelines = own.map(({ weight, timeline: steps }, index): WeightedTimeline => {
+  const timelines = own.map(({ weight, timeline: steps }, index) => {
     const place = timeline !== undefined ? ['timeline'] : ['weighted', index, 'timeline'];
     return { weight, steps: plannedTimeline(steps, reportIn(report, ...place)) };
   });

@@ -22,13 +22,7 @@ import { askedPayout } from './request/serve-status.ts';
 import type { WorldState } from './state-shape.ts';
 
 /** What a request that is not sent has in place of what came over the wire. */
-const NOT_SENT = {
-  requestId: '',
-  method: '',
-  url: '',
-  waitedMs: 0,
-  after: 0,
-};
+const NOT_SENT = { requestId: '', method: '', url: '', waitedMs: 0, after: 0 };
 
 /** The command that the request would submit. */
 function commandOf({ route, body, query, headers }: ExplainRequest): RequestCommand {

@@ -8,7 +8,7 @@ import {
   WorldHead,
   type WorldItem,
 } from '../contract/snapshot.ts';
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import { isTooNested } from '../contract/service.ts';
 import { pathText } from '../contract/shape-issues.ts';
@@ -148,11 +148,7 @@ function itemOf(value: Record<string, unknown>, nth: number): WorldItem {
 }
 
 /** A world of which some lines have been read. */
-interface Reading {
-  readonly id: string;
-  readonly reader: SnapshotReader;
-  readonly sum: Hash;
-}
+type Reading = ReturnType<typeof beginWorld>;
 
 /**
  * Reads worlds from NDJSON, line by line, with turns for other work in between.
@@ -201,7 +197,7 @@ export async function* readWorlds(
   if (!isWhole) throw refusedSnapshot('This snapshot ends too early');
 }
 
-function beginWorld(text: string, value: object, nth: number, compiler: ScenarioCompiler): Reading {
+function beginWorld(text: string, value: object, nth: number, compiler: ScenarioCompiler) {
   if (!('world' in value)) throw damagedAt(nth, 'it is not part of a world');
   const head = shaped(WorldHead, value, nth);
   const sum = createHash('sha256').update(`${text}\n`);

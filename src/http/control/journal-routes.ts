@@ -59,9 +59,7 @@ const drained = (raw: ServerResponse): Promise<void> =>
 export const journalRoutes: ControlRoutes = async (app, { wallClock, heavy }) => {
   app.get(
     '/requests',
-    operation('Journal', 'listRequests', 'The requests to this world', {
-      querystring: RequestsQuery,
-    }),
+    operation('Journal', 'listRequests', 'The requests to this world', { querystring: RequestsQuery }),
     async ({ query, exchange: { world } }, reply) => {
       const { order, limit, format } = query;
       const isText = format === 'text';

@@ -54,9 +54,7 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
 
   app.get(
     '/state',
-    operation('State', 'getState', 'A snapshot of this world', {
-      responseType: SNAPSHOT_TYPE,
-    }),
+    operation('State', 'getState', 'A snapshot of this world', { responseType: SNAPSHOT_TYPE }),
     async ({ exchange: { world } }, reply) => {
       const { takeSnapshot } = await import('../../world/snapshot.ts');
       const { snapshotText } = await import('../../worlds/snapshot-text.ts');
