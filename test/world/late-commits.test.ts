@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { journalEntry } from '../../src/world/journal/journal-entry.ts';
+import { nowMs } from '../../src/world/state.ts';
 import { testRows } from '../support/test-rows.ts';
 import {
   advance,
@@ -33,6 +34,20 @@ test('a late payout is made at its own time, with the timeline that was decided 
   expect(late.state.entries.at(-1)).toMatchObject({ kind: 'payout', atMs: START_MS + 2000 });
   expect(late.state.requests.list[0]).toMatchObject({ committed: true, txnId: late.payout('a').txnId });
   expect(commits(late)).toEqual([{ due: '2026-01-15T10:30:02.000Z', after_requests: null, result: 'made' }]);
+  expect(late.events.findLast(({ type }) => type === 'request')).toMatchObject({
+    request: { nth: 1, commit: { result: 'made' } },
+    payout: { clientRefId: 'a' },
+  });
+  expect(nowMs(late.state)).toBe(START_MS + 60_000); // the time goes on
+});
+
+test('a late payout has its room in a sandbox that is full by then, also when its request is no longer listed', () => {
+  const late = world();
+  Object.assign(late, { maxTransactions: 1, keep: 1 });
+  late.pay('a');
+  for (let nth = 0; nth < 2; nth += 1) late.balance();
+  late.settle(2000);
+  expect(late.payout('a').createdAtMs).toBe(START_MS + 2000);
 });
 
 test('a commit after requests comes behind the next ones, whatever they ask', () => {
@@ -68,6 +83,7 @@ test('a late commit that the wallet does not cover at its time is refused in the
   late.pay('b', { amount: 5 });
   late.settle(2000);
   expect(commits(late).map((commit) => commit?.result)).toEqual(['INSUFFICIENT_BALANCE', 'repeated']);
+  expect(late.state.requests.list[0]).toMatchObject({ committed: false });
   expect(late.state.wallet.balancePaise).toBe(500);
 });
 
@@ -113,7 +129,10 @@ test('a world has a thousand payouts at most that wait for a late commit', () =>
   const late = world();
   for (let nth = 0; nth < 1000; nth += 1) late.pay(`order-${nth}`, { amount: 0.01 });
   expect(late.state.late).toHaveLength(1000);
-  late.pay('more', { amount: 0.01 });
+  const message = expect.stringContaining('1000 payouts wait for a late commit') as string;
+  expect(late.pay('more', { amount: 0.01 }).answer).toMatchObject({
+    refusal: { code: 'SANDBOX_FULL', details: { message, limit: '1000 late commits' } },
+  });
   expect(late.state.late).toHaveLength(1000);
   late.settle(2000);
   expect(late.state.payouts).toHaveLength(1000);

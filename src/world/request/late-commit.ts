@@ -51,10 +51,9 @@ export function countForLate(state: WorldState, request: number, context: Contex
   }
 }
 
-/** Records that a request waits for its late commit, and how long; after an undo, that all of them wait again. */
-export function recordLate(state: WorldState, request?: number): void {
-  for (const late of state.late)
-    if (request === undefined || late.request === request) recordWaiting(state, late);
+/** Records that requests wait for their late commits, and how long, where a release or an undo has replaced them. */
+export function recordLate(state: WorldState): void {
+  for (const late of state.late) recordWaiting(state, late);
 }
 
 function recordWaiting(state: WorldState, { request, dueMs, requestsLeft }: LateInitiate): void {

@@ -25,7 +25,7 @@ export const releaseRequest: Handler<'release', HeldRequest> = (state, { id, ord
   };
   conclude(released);
   replace(state, { ...released, ...committedMeanwhile(state, request) });
-  recordLate(state, request.nth);
+  recordLate(state);
   endWait(state, held, 'released', context.events);
   return held;
 };
