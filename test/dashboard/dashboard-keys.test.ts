@@ -267,6 +267,8 @@ test('“Break my client” adds nine failures, one for each new payout, and kee
   await paid.getByRole('button', { name: 'Request #3' }).waitFor();
   await conduct.getByRole('button', { name: 'Start again' }).click();
   await paid.getByText('waiting').waitFor();
+  const first = async () => (await payer.world.rules('world'))[0];
+  await expect.poll(first).toMatchObject({ name: 'break-get-429', taken: 0 }); // the nine are added one by one
   expect((await payer.pay({ client_ref_id: 'order-4' })).status).toBe(429);
   await row('gets a 429').getByText('open').waitFor();
   await conduct.getByRole('button', { name: 'Stop' }).click();

@@ -33,10 +33,10 @@ test('the address names what is open and leads exactly there: by reload, back an
   expect(await payouts.getByLabel('State').inputValue()).toBe('PENDING');
   await page.goBack();
   await detail('order-60').waitFor();
-  expect(page.url()).toContain(last);
+  await expect.poll(() => page.url()).toContain(last);
   await page.goForward();
   await detail('order-59').waitFor();
-  expect(page.url()).not.toContain(payer.apiKey);
+  await expect.poll(() => page.url()).not.toContain(payer.apiKey);
 
   const paste = (hash: string): Promise<void> => page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
   await paste(`#payouts?world=${world}&payout=${first}`);
@@ -47,7 +47,7 @@ test('the address names what is open and leads exactly there: by reload, back an
   await inSight('Request 2', 'Open request 2, initiate order-2');
   await page.goBack();
   await inSight('order-1', 'Open order-1');
-  expect(page.url()).toContain(`#payouts?world=${world}&payout=${first}`); // and nothing has amended it
+  await expect.poll(() => page.url()).toContain(`#payouts?world=${world}&payout=${first}`); // and nothing has amended it
   await paste(`#payouts?world=${world}&payouts.state=DONE`); // no such state
   await page.getByText('Nothing matches.').waitFor();
   expect(await page.getByLabel('State').locator('option:checked').textContent()).toBe('DONE');
@@ -56,7 +56,7 @@ test('the address names what is open and leads exactly there: by reload, back an
   await said.getByText('This world has no payout TXN0.').waitFor();
   await paste('#requests?request=61');
   await said.getByText('The journal of this world has no request 61.').waitFor();
-  expect(page.url()).not.toContain('request=61');
+  await expect.poll(() => page.url()).not.toContain('request=61');
 });
 
 test('a link to a world asks for its key, which it does not contain, and shows what the link names', async () => {
@@ -80,7 +80,7 @@ test('a link to a world asks for its key, which it does not contain, and shows w
     .waitFor();
   await page.getByRole('button', { name: 'Back to my world' }).click();
   await live(seen);
-  expect(page.url()).not.toContain(txnId);
+  await expect.poll(() => page.url()).not.toContain(txnId);
 
   await follow(link);
   await page.getByLabel('API key').fill(theirs.apiKey);
@@ -130,8 +130,8 @@ test('a link that is followed as the page writes a filter into its address is no
     }`);
   const key = page.getByTitle('Show another world').locator('code');
   await key.getByText('sk_test_of_a_link').waitFor();
-  expect(page.url()).toContain('requests.');
-  expect(page.url()).not.toContain('key=');
+  await expect.poll(() => page.url()).toContain('requests.');
+  await expect.poll(() => page.url()).not.toContain('key=');
 });
 
 test('a link that is followed just before a click is not lost', async () => {
@@ -144,7 +144,7 @@ test('a link that is followed just before a click is not lost', async () => {
       document.querySelector('[aria-label="Open only"]').click(); // before the event of the link
     }`);
   await page.getByTitle('Show another world').getByText('sk_test_of_a_link').waitFor();
-  expect(page.url()).not.toContain('key=');
+  await expect.poll(() => page.url()).not.toContain('key=');
 });
 
 test('the address no longer names a payout that a reset removed', async () => {

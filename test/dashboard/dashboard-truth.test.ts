@@ -1,6 +1,9 @@
-import type { Route } from 'playwright-core';
+import type { Locator, Route } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { SEVERITIES } from '../../src/client/controlled-world.ts';
+import type { JournalEntry, TransactionResponse } from '../../src/contract/control-responses.ts';
 import { grouped, rupees, SANDBOX_HEADER } from '../../src/contract/words.ts';
+import { istMoment, istShortDay, istTime } from '../../src/dashboard/ui/formats.ts';
 import { FROZEN, live, loaded, LOST, REVERSED_LATER, useWorldPage } from '../support/browser.ts';
 import { payMany } from '../support/many-payouts.ts';
 import { sized } from '../support/size.ts';
@@ -116,7 +119,7 @@ test('an action whose response was lost says so once and marks no field, and wha
   };
   await page.route('**/_sandbox/**', (route) => route.fulfill(unavailable));
   const alert = controls.getByRole('alert');
-  await alert.getByText('The store of the worlds cannot be used').waitFor({ timeout: 8000 });
+  await alert.getByText('The store of the worlds cannot be used').waitFor();
   expect(await controls.getByText('npm start').count()).toBe(0);
   const advance = controls.getByRole('button', { name: '+1 h', exact: true });
   expect(await advance.isDisabled()).toBe(true);
@@ -128,37 +131,143 @@ test('an action whose response was lost says so once and marks no field, and wha
   await alert.waitFor({ state: 'detached' });
 });
 
-test('every sum that the dashboard shows is that of the control API, when it is opened and after events', async () => {
+/** All numbers in a text, in their order. */
+const numbersIn = (text: string): readonly string[] => text.match(/\d(?:[\d,.:]*\d)?/g) ?? [];
+const shortMoment = (at: string): string => `${istShortDay(at)}, ${istTime(at)}`;
+/** A payout, as a row of the list has it. */
+const payoutTexts = (payout: TransactionResponse) =>
+  [payout.client_ref_id, rupees(payout.amount), payout.utr, shortMoment(payout.created_at)].join(' ');
+
+test('every number that the dashboard shows is that of the control API, when it is opened and after events', async () => {
   const { payer, show } = await newWorld();
+  const { world } = payer;
   const accounts = ['000123456789', REVERSED_LATER, '9999200001', '9999200005'];
   const many = sized(300, 3000);
   await payMany(payer, many, (nth) => ({ amount: 1 + (nth % 50), beneficiary_account: accounts[nth % 4] }));
   await payer.pay({ client_ref_id: 'lost-1', beneficiary_account: LOST });
+  await payer.pay({ client_ref_id: 'inexact', amount: 10.005 });
   const { page, view, controls } = await show();
+  const shows = async (place: Locator, ...texts: readonly (string | number | null)[]): Promise<void> => {
+    const wanted = numbersIn(texts.join(' '));
+    await expect.poll(async () => numbersIn(await place.innerText())).toEqual(wanted);
+  };
+  /** Compares the rows that are in sight. @returns how many they are */
+  const showsRows = async (rows: Locator, texts: readonly string[]): Promise<number> => {
+    const seen = async () => (await rows.allInnerTexts()).map(numbersIn);
+    await expect.poll(async () => (await seen())[0]).toEqual(numbersIn(texts[0]!));
+    const all = await seen();
+    expect(all).toEqual(texts.slice(0, all.length).map(numbersIn));
+    return all.length;
+  };
+
   const check = async (): Promise<void> => {
-    const { transactions, at_risk: risk, out_of_date: old } = await payer.world.summary();
-    const wallet = await payer.world.wallet();
-    const header = `${rupees(wallet.balance)}${grouped(risk.count)} at risk · ${rupees(risk.amount)}`;
-    const stale = old.count === 0 ? '' : `${grouped(old.count)} out of date`;
-    await expect
-      .poll(() => controls.innerText().then((text) => text.replaceAll('\n', '')))
-      .toContain(header + stale);
-    const back = `${grouped(transactions.FAILED)} FAILED, ${grouped(transactions.REVERSED)} REVERSED`;
-    const figures = await (await view('Overview')).getByLabel('Wallet').innerText();
-    for (const shown of [wallet.in_flight, wallet.paid_out, wallet.came_back].map(rupees))
-      expect(figures).toContain(shown);
-    expect(figures).toContain(back);
-    const payouts = await view('Payouts');
-    const all = Object.values(transactions).reduce((sum, count) => sum + count, 0);
-    const listed = async (filter: string, text: string): Promise<void> => {
-      await payouts.getByLabel('State').selectOption(filter);
-      await expect.poll(() => payouts.getByRole('status').first().innerText()).toBe(text);
-    };
-    for (const [state, count] of Object.entries(transactions))
-      await listed(state, count === all ? grouped(all) : `${grouped(count)} of ${grouped(all)}`);
-    await listed('at_risk', grouped(risk.count));
-    await listed('out_of_date', grouped(old.count));
-    await page.getByRole('searchbox').fill('');
+    const { transactions: counts, at_risk: risk, out_of_date: old, clock } = await world.summary();
+    const [wallet, payouts, journal] = [
+      await world.wallet(),
+      (await world.transactions()).toReversed(),
+      (await world.requests()).toReversed(),
+    ];
+    const isOld = old.count > 0 ? grouped(old.count) : '';
+    const {
+      balance,
+      opening_balance: opening,
+      in_flight: inFlight,
+      paid_out: paid,
+      came_back: back,
+    } = wallet;
+    const header = controls.locator(':scope > div').first();
+    await shows(header, rupees(balance), grouped(risk.count), rupees(risk.amount), isOld, payer.apiKey);
+    await shows(controls.getByRole('timer'), istTime(clock.now), istShortDay(clock.now));
+    const next = await controls.getByRole('button', { name: 'Go to the next step' }).count();
+    expect(next).toBe(clock.next_due === null ? 0 : 1);
+
+    const overview = await view('Overview');
+    await shows(
+      overview.getByLabel('Wallet'),
+      [rupees(balance), rupees(opening), rupees(inFlight), grouped(counts.PENDING)].join(' '),
+      [rupees(paid), grouped(counts.SUCCESS), rupees(back), grouped(counts.FAILED)].join(' '),
+      grouped(counts.REVERSED),
+    );
+    await shows(overview.getByText('no response has told'), grouped(risk.count), rupees(risk.amount));
+    const listed = (all: readonly TransactionResponse[]) =>
+      all.slice(0, 10).map((payout) => payoutTexts({ ...payout, utr: null }));
+    const lists = { 'Payouts at risk': payouts.filter((one) => one.at_risk), 'Latest payouts': payouts };
+    for (const [name, all] of Object.entries(lists))
+      await showsRows(overview.getByRole('list', { name }).getByRole('listitem'), listed(all));
+    const drawn = new Map<string, number>();
+    for (const title of await overview.locator('rect title').allTextContents()) {
+      const [, count, what] = /^([\d,]+) (.+)$/.exec(title)!;
+      drawn.set(what!, (drawn.get(what!) ?? 0) + Number(count!.replaceAll(',', '')));
+    }
+    const steps = new Map<string, number>();
+    const step = (what: string): unknown => steps.set(what, (steps.get(what) ?? 0) + 1);
+    for (const { at_risk: isRisk, timeline } of payouts) {
+      step(isRisk ? 'made, at risk' : 'made');
+      for (const { to, at, done } of timeline)
+        if (to !== null && to !== 'PENDING' && at !== null)
+          step(`${to === 'SUCCESS' ? 'settled' : 'returned'}${done ? '' : ', scheduled'}`);
+    }
+    expect(drawn).toEqual(steps);
+
+    const list = await view('Payouts');
+    for (const [filter, count] of [
+      ...Object.entries({ ...counts, at_risk: risk.count, out_of_date: old.count }),
+      ['', payouts.length] as const,
+    ]) {
+      await list.getByLabel('State').selectOption(filter);
+      const isPart = count !== payouts.length && filter in counts;
+      await shows(list.getByRole('status').first(), grouped(count), isPart ? grouped(payouts.length) : null);
+    }
+    const rows = page.locator('[role=row][aria-rowindex]:not([aria-rowindex="1"])');
+    expect(await showsRows(rows, payouts.map(payoutTexts))).toBeGreaterThan(20);
+    const [payout] = payouts as [TransactionResponse];
+    await rows.first().getByRole('button').click();
+    const panel = page.getByRole('region', { name: payout.client_ref_id });
+    await panel.getByText('Facts and ledger').click();
+    const {
+      client_ref_id: ref,
+      txn_id: id,
+      utr,
+      beneficiary_account: account,
+      beneficiary_ifsc: ifsc,
+    } = payout;
+    const entries = await world.entries({ txn_id: id });
+    const sums = entries.map((entry) => `${rupees(Math.abs(entry.amount))} ${rupees(entry.balance)}`);
+    await shows(panel.locator('dl'), ref, id, account, ifsc, utr, istMoment(payout.created_at), ...sums);
+    await shows(panel.locator('.big'), rupees(payout.amount));
+    await panel.getByRole('button', { name: 'Close' }).click();
+
+    await view('Requests');
+    const requestTexts = ({
+      id: nth,
+      answer,
+      client_ref_id: of,
+      txn_id: txn,
+      at,
+      ...decided
+    }: JournalEntry) =>
+      [nth, answer!.status, of ?? txn, decided.rule ?? (decided.warnings.length || ''), shortMoment(at)].join(
+        ' ',
+      );
+    expect(await showsRows(rows, journal.map(requestTexts))).toBeGreaterThan(20);
+
+    const conduct = await view('Conduct');
+    const report = await world.referee();
+    const { error, warning, notice, inconclusive } = report.counts;
+    await shows(
+      conduct.getByRole('status').first(),
+      ...[error, warning, notice, inconclusive].filter((count) => count > 0).map(grouped),
+    );
+    const findings = report.checks.flatMap(({ id: check, findings: all }) =>
+      all.map((one) => ({ check, ...one })),
+    );
+    const sorted = findings.toSorted(
+      (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity),
+    );
+    await shows(
+      conduct.getByRole('list', { name: 'Findings' }),
+      ...sorted.map((one) => [one.check, one.message, one.fix, ...one.requests].join(' ')),
+    );
   };
   await check();
   await payer.pay({ client_ref_id: 'lost-2', beneficiary_account: LOST });

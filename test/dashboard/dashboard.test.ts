@@ -220,7 +220,7 @@ test('an invalid key shows the refusal of the sandbox, another key can be entere
   await live(seen);
   await page.reload(); // the key is stored
   await live(seen);
-  expect(page.url()).not.toContain('key='); // and is not in the address
+  await expect.poll(() => page.url()).not.toContain('key='); // and is not in the address
 
   await page.evaluate('localStorage.clear()');
   await page.goto(`${url}/_sandbox/`);
@@ -237,7 +237,7 @@ test('a link with another key opens its world, and the stored key stays', async 
   await left; // the events of the first world are not read any more
   await live(seen);
   expect(await keyShown.textContent()).toBe('sk_test_of_a_link');
-  expect(page.url()).not.toContain('key=');
+  await expect.poll(() => page.url()).not.toContain('key=');
   await page.goto('about:blank');
   await page.goto(`${url}/_sandbox/`); // anyone can write a link
   await live(seen);
