@@ -13,7 +13,7 @@ const NARROW = { width: 360, height: 780 };
 
 /** Opens a payout at risk from the counter in the header. */
 const openRisk = async (page) => {
-  await page.getByRole('button', { name: 'at risk' }).click();
+  await page.getByRole('banner').getByRole('button', { name: 'at risk' }).click();
   await page.getByRole('button', { name: 'Open salary-007', exact: true }).click();
   await page.getByRole('list', { name: 'Story' }).getByText('not told').waitFor();
 };
