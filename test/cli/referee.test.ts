@@ -244,6 +244,12 @@ test.skipIf(!existsSync('/dev/full'))(
   },
 );
 
+test('referee listens on this machine alone, whatever SANDBOX_HOST and PORT say', async () => {
+  const elsewhere = { SANDBOX_HOST: '192.0.2.1', PORT: '1' }; // an address of documentation
+  const { stderr } = await runInProcess(['referee', '--', process.execPath, '-e', ''], elsewhere);
+  expect(stderr).toMatch(/^payout-sandbox: no request with a valid key reached the sandbox/);
+});
+
 test('without a command there is nothing to judge', async () => {
   expect(await runInProcess(['referee'])).toMatchObject({
     code: 2,

@@ -42,13 +42,16 @@ const dockerRuns = () =>
       ),
       folders: [...command.matchAll(/-v "?\S+?:(\/\w+)/g)].map(([, folder]) => folder!),
       port: / -p (\S+) /.exec(command)![1],
+      image: command.split(' ').at(-1),
     }),
   );
 
-test('install.md, containers.md: every docker run publishes the port of the image, and uses settings and folders that exist', () => {
+test('install.md, containers.md: every docker run is of the image that install.md builds, publishes its port, and uses settings and folders that exist', () => {
   const runs = dockerRuns();
+  const [, built] = /^docker build -t (\S+) \.$/m.exec(textOf('../install.md'))!;
   expect(runs).toHaveLength(3);
-  for (const { environment, folders, port } of runs) {
+  for (const { environment, folders, port, image } of runs) {
+    expect(image).toBe(built);
     expect(port).toBe(`127.0.0.1:3000:${/^EXPOSE (\d+)$/m.exec(DOCKERFILE)![1]}`);
     expect(() => readSettings({}, environment)).not.toThrow();
     for (const folder of folders) expect(DOCKERFILE).toContain(` ${folder}`);
