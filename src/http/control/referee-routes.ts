@@ -119,14 +119,17 @@ export async function resetWorld(
 ): Promise<void> {
   const { referee, heavy } = deps;
   const { world } = exchange;
-  await world.read(() => undefined); // which settles what is due
-  const { id, droppedBefore } = world;
-  const former = await act(exchange, { kind: 'reset', source });
-  if (referee.settingsToJudge(former.referee) === null) return;
-  const preparing = judged(deps, { id, droppedBefore }, frozen(former), true);
-  await heavy.run(world, function* () {
-    const ended = yield* referee.endedAtReset(preparing, () => world.latest.referee.ended);
-    return world.submit({ kind: 'referee', ended });
+  const settings = await world.read(({ referee: kept }) => referee.settingsToJudge(kept)); // which settles what is due, too
+  const reset = () => act(exchange, { kind: 'reset', source });
+  if (settings === null) return void (await reset());
+  // as one piece of heavy work: a verdict sees the journal before its end, or the report on it
+  await heavy.run(world, async () => {
+    const { id, droppedBefore } = world;
+    const preparing = judged(deps, { id, droppedBefore }, frozen(await reset()), true);
+    return (function* () {
+      const ended = yield* referee.endedAtReset(preparing, () => world.latest.referee.ended);
+      return world.submit({ kind: 'referee', ended });
+    })();
   });
 }
 

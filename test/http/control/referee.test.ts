@@ -193,6 +193,25 @@ test('a client that is fixed passes after a reset, unless the verdicts on all wo
   expect(worlds).toMatchObject([{ counts: { error: 2 } }]); // what the world has together with what it lost
 });
 
+test('a verdict that waits while the world is reset has what was found before it', async () => {
+  const wallClock = new ManualClock();
+  const { sandbox } = await serverFor({}, wallClock);
+  const one = clientOf(sandbox.world());
+  await put(one, BY_REFERENCE);
+  await payTwice(one);
+  const asked: Promise<unknown>[] = [];
+  wallClock.others = async () => {
+    wallClock.others = () => undefined; // only the first verdict, while the others wait for it
+    for (const ask of [() => errorsOf(one), () => one.world.reset()]) {
+      asked.push(ask());
+      await one.world.summary(); // which has come after it
+    }
+  };
+  expect(await errorsOf(one)).toBe(1);
+  expect((await Promise.all(asked))[0]).toBe(1);
+  expect(await errorsOf(one)).toBe(1);
+});
+
 test('after many resets the reports of all journals are added up, and settings that are given again begin anew', async () => {
   const one = await judged(BY_REFERENCE);
   for (let nth = 1; nth <= 24; nth += 1) {
