@@ -22,12 +22,9 @@ const REFUSAL_CODES: Readonly<Record<string, RefusalCode>> = {
 
 /** The refusal of a body that is not JSON, with what came instead. */
 function otherType({ 'content-type': type }: IncomingHttpHeaders): Refusal {
-  const came =
-    type === undefined
-      ? 'this request has no Content-Type'
-      : `this request has Content-Type: ${type.slice(0, LONGEST_HEADER)}`;
+  const came = type === undefined ? 'no Content-Type' : `Content-Type: ${type.slice(0, LONGEST_HEADER)}`;
   return new Refusal('UNSUPPORTED_MEDIA_TYPE', {
-    message: `${REFUSALS.UNSUPPORTED_MEDIA_TYPE.message}; ${came}`,
+    message: `${REFUSALS.UNSUPPORTED_MEDIA_TYPE.message}; this request has ${came}`,
   });
 }
 

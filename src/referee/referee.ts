@@ -80,10 +80,7 @@ export class Referee {
   }
 
   /** The journals of a world that have ended, with the one that a reset has ended. @param before those before it, when it has been judged */
-  *endedAtReset(
-    preparing: Steps<Judged>,
-    before: () => readonly EndedJournal[],
-  ): Steps<readonly EndedJournal[]> {
+  *endedAtReset(preparing: Steps<Judged>, before: () => readonly EndedJournal[]) {
     return yield* allEnded(yield* preparing, before, fromBeforeReset);
   }
 

@@ -40,7 +40,7 @@ export const Command = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('putRule'),
     rule: z.record(z.string(), z.unknown()),
-    last: z.literal(true).optional(),
+    last: z.boolean().optional(),
   }),
   /** @param name null for all overrides */
   z.strictObject({ kind: z.literal('removeRule'), name: z.string().nullable() }),

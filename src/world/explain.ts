@@ -97,11 +97,7 @@ function made(state: WorldState, command: RequestCommand, plan: Plan, room: Room
 }
 
 /** A copy of what a world counts, in which a request can be counted without changing the world. */
-const copyOfCounts = ({
-  uses,
-  windows,
-  attempts,
-}: WorldState): Pick<WorldState, 'uses' | 'windows' | 'attempts'> => ({
+const copyOfCounts = ({ uses, windows, attempts }: WorldState) => ({
   uses: new Map([...uses].map(([id, use]) => [id, { ...use }])),
   windows: new Map(windows),
   attempts: { ...attempts, counts: new Map(attempts.counts), former: null },

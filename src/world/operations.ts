@@ -163,11 +163,7 @@ export const forgetRequests: Handler<'forget', number> = (state, { as }, { event
 };
 
 /** Starts the world again, following the scenario of the server. @returns what it was */
-export const resetWorld: Handler<'reset', Readonly<WorldState>> = (
-  state,
-  { source },
-  { compiler, events },
-) => {
+export const resetWorld: Handler<'reset', WorldState> = (state, { source }, { compiler, events }) => {
   const former = { ...state };
   useScenario(state, { source, isChosen: false }, [], compiler);
   const { base } = state.index;

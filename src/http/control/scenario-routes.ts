@@ -101,11 +101,8 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock,
       if (body === undefined || body === null) {
         throw invalidField('body', 'must be {"use":"NAME"} or a whole scenario'); // although an empty file is a scenario
       }
-      return choose(
-        exchange,
-        compiled(() => scenarios.compile(body, name)),
-        true,
-      );
+      const sent = compiled(() => scenarios.compile(body, name));
+      return choose(exchange, sent, true);
     },
   );
 
@@ -139,16 +136,12 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock,
       querystring: RuleQuery,
       requestBody: RuleRequest,
     }),
-    async ({ body, exchange, query: { last = false } }, reply) => {
+    async ({ body, exchange, query: { last } }, reply) => {
       checked(RuleRequest, body ?? undefined, 'body');
       const document = body as CommandOf<'putRule'>['rule'];
       const named = (name: string): Rule => compiled(() => scenarios.rules([{ name, ...document }])[0]!);
       named('rule-1'); // refuses a wrong document; inside the command, the error would count as a bug
-      const id = await act(exchange, {
-        kind: 'putRule',
-        rule: document,
-        ...(last && { last: true as const }),
-      });
+      const id = await act(exchange, { kind: 'putRule', rule: document, last });
       void reply.code(201);
       return ruleResponse(named(id.slice(id.indexOf('/') + 1)), new Map());
     },

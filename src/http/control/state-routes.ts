@@ -112,8 +112,7 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
         const [source, active] = [state.scenario.source, scenarios.active.source];
         const isActive = !state.scenario.isChosen && isDeepStrictEqual(source, active);
         state.scenario = isActive ? { source: active, isChosen: false } : { source, isChosen: true };
-        const restore = { kind: 'restore', state, clock: 'from-snapshot' } as const;
-        await act(exchange, restore);
+        await act(exchange, { kind: 'restore', state, clock: 'from-snapshot' });
         return world.read(worldResponse);
       },
     );

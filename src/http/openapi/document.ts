@@ -261,9 +261,8 @@ export async function openapiDocument(
   const schemas = new JsonSchemas();
   const examples = JSON.parse(examplesText) as Examples;
   const paths: Record<string, Record<string, object>> = {};
-  for (const route of routes.filter(
-    ({ method, schema }) => method !== 'HEAD' && schema?.undocumented !== true,
-  )) {
+  for (const route of routes) {
+    if (route.method === 'HEAD' || route.schema?.undocumented === true) continue;
     const path = route.url.replaceAll(/:(\w+)/g, '{$1}');
     const method = String(route.method).toLowerCase();
     paths[path] = { ...paths[path], [method]: operationOf(route, examples, schemas) };

@@ -28,14 +28,8 @@ export function commitLater(
     });
   }
   const dueMs = after === undefined ? null : nowMs(state) + after;
-  const late = {
-    request,
-    dueMs,
-    requestsLeft: requestsLeft ?? null,
-    body,
-    future: futureOf(state, body, plan),
-  };
-  state.late = [...state.late, late];
+  const future = futureOf(state, body, plan);
+  state.late = [...state.late, { request, dueMs, requestsLeft: requestsLeft ?? null, body, future }];
 }
 
 /** Counts a request for those that wait for later ones, and commits those that have waited long enough. */
