@@ -70,7 +70,7 @@ export const journalActions = [
       expect: listDocument(
         'the payouts that should end up paid: a list in YAML or JSON, each with account, amount, times',
       ).optional(),
-      ended: flag('the client is done: report outcomes it never asked for'),
+      ended: flag('the client is done: report outcomes it never read'),
     },
     async run({ intent, expect, ended }, { world, control, keyText, texts, nameOf }) {
       const { expectedIn } = await import('./written-documents.ts');

@@ -230,6 +230,6 @@ export type ReportFormat = z.infer<typeof ReportFormat>;
 export const RefereeQuery = z.strictObject({
   format: ReportFormat.optional().describe('json by default'),
   ended: QueryFlag.optional().describe(
-    'true: the client sends no more, so an outcome that it has not asked for by now is found',
+    'true: the client sends no more, so an outcome that it has not read by now is found',
   ),
 });

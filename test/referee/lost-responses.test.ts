@@ -290,7 +290,7 @@ testRows<[said: string, lines: readonly Line[]]>([
   [tooEarly('90 ms', '1.0 s'), [asksFor(1, 0), asksFor(1, 2000), { atMs: 2100 }]],
   // and for reads
   [
-    'found warning: order-1 was asked for again after 90 ms; Retry-After of the 429 was 1.0 s',
+    'found warning: order-1 was read again after 90 ms; Retry-After of the 429 was 1.0 s',
     [
       { ...asksFor(1, 0), route: 'status' },
       { atMs: 100, route: 'status' },

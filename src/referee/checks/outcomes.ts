@@ -24,10 +24,10 @@ const amountOf = (calls: readonly Call[]): number | null =>
 const worth = (paise: number | null): string => (paise === null ? '' : ` (${rupeesOf(paise)})`);
 
 const MAY_ASK = 'the client may still read the status of %';
-const UNANSWERED = 'the client asked for %, and never got an outcome';
+const UNANSWERED = 'the client read the status of %, and never got an outcome';
 const DENIED = 'the client was told that % was refused, but it was made';
-const ASKED_AGAIN = 'after "not found" the client asked for % again, and never got an outcome';
-const DOUBTED = 'the client asked for % several times, and was told "not found" each time';
+const ASKED_AGAIN = 'after "not found" the client read % again, and never got an outcome';
+const DOUBTED = 'the client read the status of % several times, and got "not found" each time';
 const GONE = 'the client sent no more requests after % had settled, last seen PENDING';
 
 /** How many times in a row a client asks that does not believe "not found". What it makes of them, requests do not show. */

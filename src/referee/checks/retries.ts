@@ -54,7 +54,7 @@ export const retryAfterIgnored: Check = {
           ? worldMsBetween(facts, asked, again)
           : pauseBetween(facts, asked, again);
         if (pauseMs + ROUNDING_MS >= retryAfter.ms * TOLERANCE) continue;
-        const what = `${again.route === 'status' ? 'asked for' : 'sent'} again`;
+        const what = `${again.route === 'status' ? 'read' : 'sent'} again`;
         const when = retryAfter.isDate
           ? `${timeText(retryAfter.ms - pauseMs)} before the date in the Retry-After of the ${asked.status}`
           : `after ${timeText(pauseMs)}; Retry-After of the ${asked.status} was ${timeText(retryAfter.ms)}`;
@@ -157,7 +157,7 @@ export const pollStorm: Check = {
       const storm = stormIn(facts, reads);
       if (storm === undefined) return null;
       return {
-        message: `${reference} was asked for ${storm.length} times with the same response`,
+        message: `${reference} was read ${storm.length} times with the same response`,
         fix: fixFor(storm[0]!),
         calls: [storm[0]!, storm.at(-1)!],
       };
