@@ -82,3 +82,13 @@ test('of what was expected and what came, a failure shows the start of a long va
   expect(shown({ client_ref_id: long })).toContain(`client_ref_id "${long}…\n`);
   expect(shown({ route: 'status' })).toMatch(/^0 requests match; expected at least 1\n/);
 });
+
+test('a failure says how many there are and what is missing, of one thing in the singular', () => {
+  const said = (asked: Verification, outcome: KeptRequest['outcome'] = 'answered'): string =>
+    verify([{ ...ANSWERED, outcome }], 0, asked, () => undefined).message;
+  expect(said({ match: {}, count: { exactly: 0 } })).toMatch(/^1 request matches; expected exactly 0\n/);
+  expect(said({ match: { amount: 5, status: 402 } })).toMatch(
+    /no amount, expected 5 \(status differs too\)$/,
+  );
+  expect(said({ match: { amount: 5 } }, 'pending')).toContain('#1 GET /12345 pending: ');
+});

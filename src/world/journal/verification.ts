@@ -44,7 +44,7 @@ const sequenceMessage = (found: number, steps: number, evicted: number): string 
     : `${found} of the sequence of ${counted(steps, 'request')} were seen: nothing after them matches sequence[${found}]${dropped(evicted)}`;
 
 function valueText(field: string, value: unknown): string {
-  const isRange = field === 'hours' && typeof value === 'object' && value !== null;
+  const isRange = field === 'hours' && typeof value === 'object'; // one that came is a time
   const { from, to } = value as { readonly from: number; readonly to: number };
   const text = JSON.stringify(isRange ? { from: timeOfDay(from), to: timeOfDay(to) } : value);
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
