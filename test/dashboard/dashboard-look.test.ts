@@ -20,8 +20,8 @@ const CUT_AT_RISK = `[...document.querySelectorAll('[role=row][data-risk] button
   .filter((button) => button.scrollWidth > button.clientWidth)
   .map((button) => button.textContent)`;
 
-/** The amounts that are not shown whole, in a cell of a list or in their place on the page. */
-const CUT_AMOUNTS = `[...document.querySelectorAll('main .number, [role=cell] .state')].filter((number) => {
+/** The amounts, and the marks of a list, that are not shown whole, in their cell or in their place on the page. */
+const CUT_AMOUNTS = `[...document.querySelectorAll('main .number, [role=cell] > span')].filter((number) => {
   const place = (number.closest('[role=cell], dd, li') ?? number.parentElement).getBoundingClientRect();
   return number.getBoundingClientRect().right > place.right + 1;
 }).map(({ textContent }) => textContent)`;
@@ -96,6 +96,7 @@ test.each([320, 360].slice(0, sized(1, 2)))(
           .map(([element, { width, height }]) => [element.textContent, element.className, width, height])`)),
       );
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      expect(await page.evaluate('document.documentElement.scrollHeight')).toBe(900);
       expect(await page.evaluate(OVERLAPPING)).toBe(0);
       expect(await page.evaluate(CUT_AT_RISK)).toEqual([]);
     }

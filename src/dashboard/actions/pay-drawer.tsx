@@ -99,9 +99,7 @@ export function PayDrawer() {
           <Choice
             value={isMagic ? form.beneficiary_account : ''}
             options={[['', 'As the scenario decides'], ...magicOptions]}
-            onChoose={(account) =>
-              change({ beneficiary_account: account || SAMPLE_PAYOUT.beneficiary_account })
-            }
+            onChoose={(to) => change({ beneficiary_account: to || SAMPLE_PAYOUT.beneficiary_account })}
           />
         </label>
         {text('amount')}

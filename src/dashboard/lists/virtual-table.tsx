@@ -58,7 +58,7 @@ interface Props<T> {
 }
 
 /** Below this width in px, a row has two lines. */
-const NARROW = 620;
+const NARROW = 648;
 const ROW = 32;
 const NARROW_ROW = 54;
 /** A finger needs more room than a mouse. */

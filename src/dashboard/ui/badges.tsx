@@ -13,9 +13,11 @@ export const ResponseMark = ({ entry }: { readonly entry: JournalEntry }) => (
 
 /** What the client knows of a payout, in words. */
 export const knowsText = ({ told }: TransactionResponse): string =>
-  told === null ? 'client not told' : `client last saw ${told.as}`;
+  told === null ? 'not told' : `last saw ${told.as}`;
 
 /** What the client knows of a payout: red while it is at risk, and a quiet pill once it is out of date. */
 export const KnowsMark = ({ payout }: { readonly payout: TransactionResponse }) => (
-  <span class={payout.at_risk ? 'pill risk' : payout.out_of_date ? 'pill' : 'dim'}>{knowsText(payout)}</span>
+  <span class={payout.at_risk ? 'pill risk' : payout.out_of_date ? 'pill' : 'dim'}>
+    <span class="unseen">client</span> {knowsText(payout)}
+  </span>
 );
