@@ -82,12 +82,18 @@ func (w World) verify(expected JSON) {
 }
 
 // expectGoodConduct asks the referee how the client, which must be done, behaved, and fails the test with every error and every
-// warning.
+// warning, if the client sent nothing, and if paid-twice is inconclusive in spite of the intent.
 func (w World) expectGoodConduct() {
 	w.t.Helper()
 	w.control("PUT", "/referee", JSON{"intent": JSON{"client_ref_id": "^(order-[0-9]+)"}})
+	if len(w.control("GET", "/requests?limit=1", nil)["requests"].([]any)) == 0 {
+		w.t.Error("the client sent no request with this key")
+	}
 	report := w.control("GET", "/referee?ended=true", nil)
 	for _, check := range report["checks"].([]any) {
+		if check := check.(JSON); check["id"] == "paid-twice" && check["verdict"] == "inconclusive" {
+			w.t.Error(check["reason"])
+		}
 		for _, finding := range check.(JSON)["findings"].([]any) {
 			if found := finding.(JSON); found["severity"] != "notice" {
 				w.t.Errorf("%s; fix: %s", found["message"], found["fix"])

@@ -12,7 +12,8 @@ class PayoutsTest {
 
   @AfterEach
   void judge() throws Exception {
-    world.expectGoodConduct();
+    world.expectGoodConduct("""
+        {"intent": {"client_ref_id": "^(order-[0-9]+)"}}""");
   }
 
   @Test

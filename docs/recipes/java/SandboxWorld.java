@@ -35,7 +35,7 @@ public final class SandboxWorld {
   /** One call of the control API, say {@code control("POST", "/clock/advance", "{\"by\":\"2h\"}")}. */
   public String control(String method, String path, String body) throws IOException, InterruptedException {
     HttpResponse<String> answer = ask(method, "/_sandbox" + path, body, Duration.ofSeconds(10));
-    if (answer.statusCode() >= 300) throw new IllegalStateException(method + " " + path + ": " + answer.body());
+    if (answer.statusCode() >= 300) throw new IllegalStateException(method + " " + path + ": " + answer.statusCode() + " " + answer.body());
     return answer.body();
   }
 
@@ -58,11 +58,17 @@ public final class SandboxWorld {
     if (!answer.startsWith("{\"passed\":true")) throw new AssertionError(answer);
   }
 
-  /** Asks the referee how the client, which must be done, behaved. The message has every finding. */
-  public void expectGoodConduct() throws IOException, InterruptedException {
-    control("PUT", "/referee", "{\"intent\":{\"client_ref_id\":\"^(order-[0-9]+)\"}}");
+  /**
+   * Asks the referee how the client, which must be done, behaved. Fails for an error or a warning, if the client sent nothing, and
+   * if {@code paid-twice} is inconclusive in spite of an intent. The message is the report.
+   */
+  public void expectGoodConduct(String settings) throws IOException, InterruptedException {
+    control("PUT", "/referee", settings);
+    if (control("GET", "/requests?limit=1", null).contains("\"requests\":[]"))
+      throw new AssertionError("the client sent no request with this key");
     String report = control("GET", "/referee?ended=true", null);
-    if (numberIn(report, "error") + numberIn(report, "warning") == 0) return;
+    boolean isBlind = settings.contains("\"intent\"") && report.contains("\"id\":\"paid-twice\",\"verdict\":\"inconclusive\"");
+    if (report.contains("\"passed\":true") && numberIn(report, "warning") == 0 && !isBlind) return;
     throw new AssertionError(control("GET", "/referee?format=text&ended=true", null));
   }
 

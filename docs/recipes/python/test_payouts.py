@@ -15,7 +15,7 @@ SALARY = {
 
 class PayoutTest(unittest.TestCase):
     def setUp(self):
-        self.world = World()  # a new key: nothing to clean up
+        self.world = World(name=self.id())  # a new key: nothing to clean up
         self.client = PayoutClient(self.world.url, self.world.api_key)
 
     def tearDown(self):
