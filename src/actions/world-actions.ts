@@ -32,6 +32,9 @@ function advanceLines(advanced: AdvanceResponse, { paint }: Session): readonly s
   ];
 }
 
+const TIME =
+  'a duration such as 2h 30m, a time such as 2026-12-01 10:00, or idle: until nothing is scheduled';
+
 const Change = z.union([z.enum(['freeze', 'resume']), z.coerce.number().pipe(ClockSpeed)], {
   error: 'must be freeze, resume or a speed from 0 to 86400',
 });
@@ -41,12 +44,7 @@ export const clockActions = [
     name: 'advance',
     summary: 'move the clock; steps that come due are applied',
     effect: 'changes',
-    input: {
-      time: text(
-        'a duration such as 2h 30m, a time such as 2026-12-01 10:00, or idle: until nothing is scheduled',
-        'time',
-      ),
-    },
+    input: { time: text(TIME, 'time').refine((time) => /^(\d|P|idle$)/.test(time), `must be ${TIME}`) },
     words: ['time'],
     run: ({ time }, { world }) => world.clock.advance(time),
     lines: advanceLines,

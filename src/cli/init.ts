@@ -121,12 +121,12 @@ export function initProject(folder: string): number {
   }
   if (folder !== '.') say(`first  cd ${quoted(folder)}`);
   if (!existsSync(join(folder, 'node_modules/payout-sandbox')))
-    say(
-      'first  npm install --save-dev ./vendor/payout-sandbox-VERSION.tgz   (README.md says how to pack it)',
-    );
+    say('first  npm install --save-dev ./vendor/payout-sandbox-VERSION.tgz   (see docs/install.md)');
   const { command } = style;
   say(`next   ${command.startsWith('node ') ? command : `npx ${command}`}`);
   say(`next   ${manifest === '' ? judged.replace('payout-sandbox', PROGRAM) : 'npm run referee'}`);
   say(`next   ${PROGRAM} ${FOLDER}/${SCENARIO}`);
+  if (manifest === '')
+    say('These files are for Node.js. For Python, Java or Go, see docs/recipes/languages.md');
   return EXIT_OK;
 }

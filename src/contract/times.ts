@@ -55,7 +55,7 @@ const noInstant = (input: unknown): string =>
 export const ClockSpeed = z
   .number()
   .min(0)
-  .max(86_400, { error: 'must be from 0 to 86400' })
+  .max(86_400, { error: 'must be from 0 to 86400', abort: true })
   .describe('How many seconds of its time pass in a second: 0 is frozen, 1 is real time, 3600 an hour');
 
 /** An ISO 8601 time as text; parsed to ms since the epoch. */

@@ -276,6 +276,8 @@ testRows<[readonly string[], RegExp]>([
   [['rule', 'add', '/nowhere'], /^rule add: \/nowhere cannot be read \(no such file or folder\)$/],
   [['rule', 'remove'], /^rule remove takes the name of one override, or --all$/],
   [['release', '--status', '503', '--fault', 'hang'], /^release takes --status or --fault, not both$/],
+  [['advance', 'tomorow'], /^time must be a duration such as 2h 30m, a time such as .*, or idle/],
+  [['clock', '100000'], /^change must be freeze, resume or a speed from 0 to 86400$/],
   [['journal', '--since', '25:00'], /^since must be the id of a request or an ISO 8601 time/],
 ])('a wrong command is refused with exit code 2 and says why', async (args, complaint) => {
   const { run } = await companion();
