@@ -205,7 +205,7 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
   worldIdle: ['<time>', 'a world without requests for this long is dropped'],
   journalEntries: [
     '<number>',
-    'how many of its newest requests a world keeps in its journal, and up to a sixteenth more; 0 for no journal',
+    'how many of its newest requests a world keeps in its journal; 0 for no journal. It drops older ones in batches, so it may briefly hold 1/16 more',
   ],
   journalTotal: [
     '<number>',
