@@ -110,6 +110,10 @@ test('failures are ordered in a sentence, used in the order in which they were a
   await form.getByRole('button', { name: 'Stop waiting' }).click();
   await row.getByText('timed out').waitFor();
   expect((await payer.world.wallet()).in_flight).toBe(inFlight + 1500.5);
+  await payer.pay({ client_ref_id: 'reset', beneficiary_account: '9999100002' }).catch(() => undefined); // reset after the payout
+  await requests.getByText('connection-reset', { exact: true }).click();
+  await requests.getByText('The client received nothing').waitFor();
+  await requests.getByRole('heading', { name: 'What would have been sent: 200' }).waitFor();
   await controls.getByRole('button', { name: 'Back to normal' }).click();
   await controls.getByTestId('ordered').waitFor({ state: 'detached' });
   await form.getByRole('button', { name: 'Send payout' }).click();

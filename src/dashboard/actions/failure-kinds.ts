@@ -83,24 +83,16 @@ export const timesOf = ({ rule }: RuleResponse): number | null => (rule as RuleR
 /** Whether a rule applies to no more requests. */
 export const isUsed = (rule: RuleResponse): boolean => rule.taken >= (timesOf(rule) ?? Infinity);
 
-/** An account that forces a response or an outcome. */
-interface MagicBeneficiary {
-  readonly id: string;
-  readonly account: string;
-  /** What it does; of a forced response, it says whether the payout is made. */
-  readonly text: string;
-}
-
 const isPaid = ({ commit, respond, fault }: Effect): boolean =>
   commit === true || (respond === undefined && fault === undefined);
 
-/** The magic beneficiaries of a world: its magic outcomes, and its magic rules. */
-export function magicBeneficiaries(scenario: ScenarioResponse | null): readonly MagicBeneficiary[] {
+/** The accounts that force an outcome or a response, and what each does; of a response, whether the payout is made. */
+export function magicBeneficiaries(scenario: ScenarioResponse | null) {
   const { outcomes = [], rules = [] } = scenario ?? {};
   const beneficiary = (
     { id, name, description }: Pick<RuleResponse, 'id' | 'name' | 'description'>,
     written: unknown,
-  ): MagicBeneficiary => {
+  ) => {
     const { match, effect } = written as Pick<RuleRequest, 'match' | 'effect'>;
     const paid = effect === undefined ? '' : isPaid(effect) ? ', after the payout' : ', and no payout';
     const text = (description === '' ? name : description) + paid;

@@ -30,11 +30,7 @@ export function orderRule(live: LiveWorld, rule: NamedRule): void {
 export const removeRules = (live: LiveWorld, rules: readonly RuleResponse[], text: string): void =>
   changeRules(
     live,
-    rules.map(
-      ({ name }) =>
-        () =>
-          live.world.removeRule(name),
-    ),
+    rules.map(({ name }) => live.world.removeRule.bind(live.world, name)),
     text,
   );
 

@@ -138,7 +138,7 @@ export function PayoutPanel({ payout }: Props) {
           </Fact>
           <Fact name="Mode">{payout.transfer_mode}</Fact>
           <Fact name="UTR" copy={payout.utr}>
-            <code>{payout.utr ?? 'none yet'}</code>
+            <code>{payout.utr ?? (payout.status === 'FAILED' ? 'none' : 'none yet')}</code>
           </Fact>
           <Fact name="Created">
             <Moment at={payout.created_at} />

@@ -21,10 +21,6 @@ export function curlOf({ method, url, apiKey, headers = {}, body = null }: CurlR
   return words.join(' \\\n  ');
 }
 
-/** The request header that can change the response. */
-const relevantHeaders = ({ headers }: JournalEntry['request']): Record<string, string> =>
-  'content-type' in headers ? { 'content-type': String(headers['content-type']) } : {};
-
 /** The body of a request of the journal, as it was sent; null if it had none. */
 const bodyText = ({ body }: JournalEntry['request']): string | null =>
   body === null || typeof body === 'string' ? body : JSON.stringify(body);
@@ -32,6 +28,7 @@ const bodyText = ({ body }: JournalEntry['request']): string | null =>
 /** A curl command that sends a request of the journal again. */
 export function curlOfRequest({ request }: JournalEntry, url: string, apiKey: string): string {
   const { method, path } = request;
-  const headers = relevantHeaders(request);
+  const { 'content-type': type } = request.headers; // the only header that can change the response
+  const headers = typeof type === 'string' ? { 'content-type': type } : {};
   return curlOf({ method, url: url + path, apiKey, headers, body: bodyText(request) });
 }

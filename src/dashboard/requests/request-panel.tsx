@@ -8,7 +8,7 @@ import { Button, CopyButton } from '../ui/button.tsx';
 import { rupees } from '../../contract/words.ts';
 import { duration, readable } from '../ui/formats.ts';
 import { Fact, Foreign, Moment } from '../ui/marks.tsx';
-import { wentWrong } from '../ui/request-words.ts';
+import { receivedText, statusOf, wentWrong } from '../ui/request-words.ts';
 import { curlOfRequest } from './curl.ts';
 import { RequestLinks } from './request-links.tsx';
 
@@ -22,8 +22,8 @@ interface BlockProps {
 const Block = ({ title, headers, body }: BlockProps) => (
   <>
     <h3>{title}</h3>
-    {body === null || body === '' ? (
-      <p class="note">No body</p>
+    {(body ?? '') === '' ? (
+      <p class="note">{body === undefined ? 'Body not read' : 'No body'}</p>
     ) : (
       <pre tabIndex={0} aria-label={`${title}: body`}>
         {readable(body)}
@@ -51,26 +51,40 @@ function moneyText({ committed, replayed, ...balance }: JournalEntry): string {
     : `Paid: the balance ${rupees(before)} → ${rupees(after)}`;
 }
 
-const happened = ({ outcome, fault, limit, duration_ms: ms }: JournalEntry): string => {
-  const took = ms === null ? '' : ` after ${duration(ms)}`;
-  switch (outcome) {
-    case 'pending':
-      return 'No response yet';
-    case 'answered':
-      return `Responded${took}`;
-    case 'fault':
-      return `Connection broken by ${fault === null ? `the limit ${limit}` : `a rule (${fault})`}${took}`;
-    case 'client_gone':
-      return `The client disconnected${took}`;
-  }
+/** What a fault does, where it does not break the connection. */
+const FAULTS: Readonly<Record<string, string>> = {
+  hang: 'No response (hang), and the connection ended', // by the client, or by the rule
+  'malformed-json': 'Sent invalid JSON',
+  'slow-body': 'The client disconnected',
 };
+const ENDS = { pending: 'No response yet', answered: 'Responded', client_gone: 'The client disconnected' };
+
+function happened({ outcome, fault, limit, duration_ms: ms }: JournalEntry): string {
+  const by = fault === null ? `the limit ${limit}` : `a rule (${fault})`;
+  const what = outcome === 'fault' ? (FAULTS[fault ?? ''] ?? `Connection broken by ${by}`) : ENDS[outcome];
+  return ms === null ? what : `${what} after ${duration(ms)}`;
+}
+
+/** Whether the client did not get the response whole. */
+const isLost = (entry: JournalEntry): boolean => entry.outcome !== 'pending' && statusOf(entry) === 0;
+
+/** What the client got instead of a success. */
+function headOf(entry: JournalEntry): string {
+  if (isLost(entry)) return `The client received ${receivedText(entry)}`;
+  const { message } = Object(entry.answer?.body) as { readonly message?: unknown };
+  return wentWrong(entry) && typeof message === 'string' ? message : '';
+}
+
+/** Whether a request had a body that nobody read; one that is the JSON `null` is refused as such. */
+const isUnread = ({ request: { headers, body }, code }: JournalEntry): boolean =>
+  body === null && Number(headers['content-length']) > 0 && code !== 'INVALID_REQUEST';
 
 /** One request with its response, what decided the response, and whether money moved. */
 export function RequestPanel({ entry }: { readonly entry: JournalEntry }) {
   const { world, requests } = useLive();
   const { rule, limit, code, delay_ms: delay, attempt, client_ref_id: ref, txn_id: txnId } = entry;
-  const { planned_by: plannedBy, cut, warnings, answer, request } = entry;
-  const { message } = Object(answer?.body) as { readonly message?: unknown };
+  const { planned_by: plannedBy, cut, warnings, answer, request, outcome } = entry;
+  const head = headOf(entry);
   const siblings = ref === null ? [] : requests.rows.value.filter((row) => row.client_ref_id === ref);
   return (
     <>
@@ -80,17 +94,11 @@ export function RequestPanel({ entry }: { readonly entry: JournalEntry }) {
         </code>{' '}
         <ResponseMark entry={entry} />
       </p>
-      {wentWrong(entry) && typeof message === 'string' && <Foreign text={message} />}
+      {head !== '' && <Foreign text={head} />}
       <dl class="facts">
         <Fact name="What happened">{happened(entry)}</Fact>
         <Fact name="Decided by">
-          {rule !== null ? (
-            <RuleLink id={rule} />
-          ) : limit !== null ? (
-            `the limit ${limit}`
-          ) : (
-            (code ?? 'no rule')
-          )}
+          <RuleLink id={rule ?? (limit === null ? (code ?? 'no rule') : `the limit ${limit}`)} />
           {delay !== null && `, delayed by ${duration(delay)}`}
         </Fact>
         <Fact name="Money">{moneyText(entry)}</Fact>
@@ -131,16 +139,20 @@ export function RequestPanel({ entry }: { readonly entry: JournalEntry }) {
       <div class="buttons">
         <CopyButton label="Copy as curl" text={() => curlOfRequest(entry, world.url, world.apiKey)} />
       </div>
-      <Block title="Request" headers={request.headers} body={request.body} />
+      <Block title="Request" headers={request.headers} body={isUnread(entry) ? undefined : request.body} />
       {answer === null ? (
         <>
           <h3>Response</h3>
           <p class="note">
-            {entry.outcome === 'pending' ? 'None yet' : 'None: the connection was closed before a response'}
+            {outcome === 'pending' ? 'None yet' : 'None: the connection was closed before a response'}
           </p>
         </>
       ) : (
-        <Block title={`Response ${answer.status}`} headers={answer.headers} body={answer.body} />
+        <Block
+          title={`${isLost(entry) ? 'What would have been sent:' : 'Response'} ${answer.status}`}
+          headers={answer.headers}
+          body={answer.body}
+        />
       )}
     </>
   );

@@ -19,8 +19,8 @@ const moneyWord = ({ committed, replayed }: JournalEntry): string => {
   return committed === null ? '' : committed ? 'paid' : 'not paid';
 };
 
-const decidedBy = ({ rule, limit, warnings }: JournalEntry): string =>
-  rule ?? limit ?? (warnings.length > 0 ? counted(warnings.length, 'warning') : '');
+const decidedBy = ({ rule, limit, code, warnings }: JournalEntry): string =>
+  rule ?? limit ?? code ?? (warnings.length > 0 ? counted(warnings.length, 'warning') : '');
 
 /** Whether a request made a payout that its client has still not been told of. */
 const isAtRisk = ({ committed, txn_id: txnId }: JournalEntry, { payouts }: LiveWorld): boolean =>

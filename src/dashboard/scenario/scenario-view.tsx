@@ -49,30 +49,29 @@ const Section = ({ title, children }: SectionProps) =>
     </div>
   );
 
-const usedText = ({ taken }: RuleResponse): string => (taken === 0 ? 'waiting' : `used ${grouped(taken)}×`);
+const ruleLine = (rule: RuleResponse, button?: ComponentChildren) => (
+  <Line key={rule.id} id={rule.id} text={rule.description || written(rule.rule)}>
+    <span class="note number">{rule.taken === 0 ? 'waiting' : `used ${grouped(rule.taken)}×`}</span>
+    {button}
+  </Line>
+);
 
 /** How the world behaves: its scenario, and the overrides. */
 export function ScenarioView() {
   const live = useLive();
   const scenario = live.scenario.value;
   const { scenarios = [] } = live.scenarios.value ?? {};
-  const {
-    rules = [],
-    outcomes = [],
-    name = '…',
-    description = '',
-    chosen: isChosen = false,
-  } = scenario ?? {};
+  const { rules = [], outcomes = [], name = '…', description = '', chosen = false } = scenario ?? {};
   const top = rules.filter(({ from }) => from === 'world');
   const own = rules.filter(({ from }) => from === 'scenario');
   const ownOutcomes = outcomes.filter(({ from }) => from === 'scenario');
-  const isNormal = top.length === 0 && !isChosen;
+  const isNormal = top.length === 0 && !chosen;
   return (
     <section class="view scrolling" aria-labelledby="scenario-title">
       <header class="view-head">
         <h2 id="scenario-title">Scenario</h2>
         <p class="note" role="status">
-          {scenario !== null && `${name}, ${isChosen ? 'chosen for this world' : 'active on the server'}`}
+          {scenario !== null && `${name}, ${chosen ? 'chosen for this world' : 'active on the server'}`}
         </p>
         <Button off={isNormal ? 'Everything is normal' : null} act={() => backToNormal(live)}>
           Back to normal
@@ -82,22 +81,16 @@ export function ScenarioView() {
       {description !== '' && <p class="note">{description}</p>}
       <ScenarioEditor />
       <Section title="Added rules">
-        {top.map((rule) => (
-          <Line key={rule.id} id={rule.id} text={rule.description || written(rule.rule)}>
-            <span class="note number">{usedText(rule)}</span>
+        {top.map((rule) =>
+          ruleLine(
+            rule,
             <Button kind="small" act={() => removeRule(live, rule)}>
               Remove<span class="unseen"> {rule.name}</span>
-            </Button>
-          </Line>
-        ))}
+            </Button>,
+          ),
+        )}
       </Section>
-      <Section title={`Rules of ${name}`}>
-        {own.map((rule) => (
-          <Line key={rule.id} id={rule.id} text={rule.description || written(rule.rule)}>
-            <span class="note number">{usedText(rule)}</span>
-          </Line>
-        ))}
-      </Section>
+      <Section title={`Rules of ${name}`}>{own.map((rule) => ruleLine(rule))}</Section>
       <Section title={`Outcomes of ${name}`}>
         {ownOutcomes.map(({ id, description, outcome }) => (
           <Line key={id} id={id} text={description || written(outcome)} />

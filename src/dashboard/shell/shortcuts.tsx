@@ -29,9 +29,6 @@ const focus = (selector: string): boolean => {
   return found !== null;
 };
 
-/** Moves the focus into the list, from where its own keys go on. */
-const focusList = (): boolean => focus('[role=table] [data-active] button');
-
 function handle(live: LiveWorld, key: string): boolean {
   const views = Object.keys(VIEWS) as ViewName[];
   const view = views[Number(key) - 1];
@@ -40,7 +37,7 @@ function handle(live: LiveWorld, key: string): boolean {
   else if (key === '?') show('keys');
   else if (key === 'f') toggleClock(live);
   else if (key === '/') return focus('input[type=search]');
-  else if (key === 'j' || key === 'k') return focusList();
+  else if (key === 'j' || key === 'k') return focus('[role=table] [data-active] button'); // its own keys go on
   else if (key !== 'Escape') return false;
   else if (overlay.value !== null) hide();
   else if (address.value.view === 'payouts' && address.value.payout !== null) go({ payout: null });

@@ -10,6 +10,18 @@ export const statusOf = ({ outcome, answer }: JournalEntry): number =>
 export const wentWrong = (entry: JournalEntry): boolean =>
   statusOf(entry) === 0 || statusOf(entry) >= FIRST_REFUSAL;
 
+/** What each fault sends of a response; the others send nothing. */
+const SENT: Readonly<Record<string, string>> = {
+  'truncated-body': 'half of the body',
+  'malformed-json': 'invalid JSON',
+  garbage: 'bytes that are not HTTP',
+  'slow-body': 'at most a part of the body',
+};
+
+/** What the client got of a response that did not reach it whole. */
+export const receivedText = ({ fault, answer }: JournalEntry): string =>
+  fault === null && answer !== null ? 'at most a part of the response' : (SENT[fault ?? ''] ?? 'nothing');
+
 /** `#7 initiate` */
 export const askedText = ({ id, route, request }: JournalEntry): string =>
   `#${id} ${route ?? `${request.method} ${request.path}`}`;
