@@ -171,6 +171,9 @@ export const WorldReport = z
       .string()
       .nullable()
       .describe('Why requests are missing, with the setting that helps; null when all are there'),
+    references: z
+      .object({ read: z.int(), unread: z.int() })
+      .describe('How many references the intent, where one is declared, reads, and how many it does not'),
     duration_ms: z
       .number()
       .describe('Wall time from the first request in the journal to the end of the last one'),

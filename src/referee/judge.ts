@@ -27,7 +27,7 @@ import {
   resentByTransport,
   retryAfterIgnored,
 } from './checks/retries.ts';
-import { paidMoreOften, paidTwice, samePayoutAtOnce } from './checks/second-payments.ts';
+import { byIntent, paidMoreOften, paidTwice, samePayoutAtOnce } from './checks/second-payments.ts';
 import { shortened } from './reports/summary.ts';
 import { inSteps, whole, type Steps } from '../world/steps.ts';
 import { withoutControls } from '../world/journal/journal-text.ts';
@@ -140,7 +140,13 @@ type SeverityCounts = Pick<WorldReport['counts'], Severity>;
 
 /** @param found how many findings of each severity the checks have, also those that are left out */
 function reportOf(
-  { name, id, judged_by, unknown }: Pick<WorldReport, 'name' | 'id' | 'judged_by' | 'unknown'>,
+  {
+    name,
+    id,
+    judged_by,
+    unknown,
+    references,
+  }: Pick<WorldReport, 'name' | 'id' | 'judged_by' | 'unknown' | 'references'>,
   checks: readonly CheckReport[],
   found: SeverityCounts,
   duration_ms: number,
@@ -153,6 +159,7 @@ function reportOf(
     passed: result === 'passed',
     result,
     unknown,
+    references,
     duration_ms,
     judged_by: judged_by === null ? null : withoutControls(judged_by),
     counts: {
@@ -183,8 +190,10 @@ export function* judging(id: string, evidence: Evidence, settings: RefereeSettin
   const checks = yield* oncePerCause(reports);
   const found: SeverityCounts = { error: 0, warning: 0, notice: 0 };
   for (const { findings } of checks) for (const { severity } of findings) found[severity] += 1;
+  const { read, unread } = byIntent(facts);
   return reportOf(
     {
+      references: { read: read.length, unread: unread.length },
       name: settings.name ?? evidence.name ?? id,
       id: withoutControls(id),
       judged_by: settingsText(settings),
@@ -246,7 +255,11 @@ function mergedPair(earlier: WorldReport, later: WorldReport): WorldReport {
   });
   const sum = (severity: Severity): number => earlier.counts[severity] + later.counts[severity];
   const found = { error: sum('error'), warning: sum('warning'), notice: sum('notice') };
-  const about = { ...later, unknown: later.unknown ?? earlier.unknown };
+  const references = {
+    read: earlier.references.read + later.references.read,
+    unread: earlier.references.unread + later.references.unread,
+  };
+  const about = { ...later, references, unknown: later.unknown ?? earlier.unknown };
   return reportOf(about, checks, found, earlier.duration_ms + later.duration_ms);
 }
 

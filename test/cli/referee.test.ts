@@ -103,6 +103,13 @@ test.skipIf(!hasCurl).each<[string, readonly string[], number, string, string]>(
     '',
     'paid-twice is required, and is inconclusive: the intent matches nothing in 2 references, such as order-7, whose intended payout is not known',
   ],
+  [
+    '1 when the intent reads no reference at all',
+    TYPO,
+    1,
+    'inconclusive',
+    'the intent reads none of 2 references, so a second payment under another reference would not be seen: declare one that the references of this client have',
+  ],
 ])('referee ends with %s', async (_what, flags, code, shown, complaint) => {
   const stderr = complaint === '' ? '' : `payout-sandbox: ${complaint}\n`;
   expect(await judged(flags)).toMatchObject({ code, stdout: expect.stringContaining(shown), stderr });

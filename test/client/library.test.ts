@@ -182,6 +182,10 @@ describe.each(isLong ? WAYS_IN : WAYS_IN.slice(0, 1))('$name', ({ start }) => {
       'failOn must be one of error, warning, notice, not warnings',
     );
     await world.pay({ client_ref_id: 'order-1-b' });
+    const typo = world.expectGoodConduct({ intent: { client_ref_id: '^(odrer-\\d+)' } });
+    await expect(typo).rejects.toThrow(
+      'nobody knows whether the client of this world behaved well: the intent',
+    );
     const conduct = world.expectGoodConduct({ name: 'shop', intent: { client_ref_id: '^(order-\\d+)' } });
     await expect(conduct).rejects.toThrow(
       /did not behave well:\nworld shop\n {2}error(.|\n)*fix: read the status/,

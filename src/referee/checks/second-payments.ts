@@ -246,11 +246,18 @@ function* paidAgain(facts: Case): Steps<readonly Mistake[]> {
 const NO_INTENT =
   'no intent is declared, so another reference for the same payout is recognised only by an identical body';
 
+/** The first sends of references that a declared intent reads, and of those that it does not. */
+export function byIntent({ sends, intents }: Case) {
+  const firsts = intents.isDeclared ? [...sends.values()].map(openingOf) : [];
+  const sent = firsts.filter(({ seen }) => seen.kind !== 'refused');
+  const isRead = (call: Call): boolean => intents.of(call) !== null;
+  return { read: sent.filter(isRead), unread: sent.filter((call) => !isRead(call)) };
+}
+
 /** Why the absence of findings proves nothing; null when it proves that each intended payout was sent under one reference. */
-function unprovenBy({ sends, intents }: Case): string | null {
-  if (!intents.isDeclared) return NO_INTENT;
-  const firsts = [...sends.values()].map(openingOf);
-  const unread = firsts.filter((call) => call.seen.kind !== 'refused' && intents.of(call) === null);
+function unprovenBy(facts: Case): string | null {
+  if (!facts.intents.isDeclared) return NO_INTENT;
+  const { unread } = byIntent(facts);
   if (unread.length === 0) return null;
   const references = counted(unread.length, 'reference');
   return `the intent matches nothing in ${references}, such as ${withoutControls(unread[0]!.reference!)}, whose intended payout is not known`;

@@ -1,6 +1,6 @@
 import type { CheckReport, ConductReports, Finding, WorldReport } from '../../contract/conduct.ts';
 import { bySeverity, type Severity } from '../../contract/conduct.ts';
-import { counted } from '../../contract/words.ts';
+import { counted, unreadIntent } from '../../contract/words.ts';
 import { groupedBy } from '../case.ts';
 
 /** What the reports have in common. */
@@ -26,6 +26,7 @@ export const isFailure = (check: CheckReport, failOn: FailOn): boolean =>
 
 /** Whether any finding is at or above this severity, or requests are missing that could have shown one. */
 export const hasFailed = ({ worlds }: ConductReports, failOn: FailOn): boolean =>
+  (unreadIntent(worlds) !== null && failOn !== 'never') ||
   worlds.some(
     ({ checks, unknown }) =>
       (unknown !== null && failOn !== 'never') || checks.some((check) => isFailure(check, failOn)),
@@ -33,7 +34,7 @@ export const hasFailed = ({ worlds }: ConductReports, failOn: FailOn): boolean =
 
 export function reportsOf(worlds: readonly WorldReport[]): ConductReports {
   const results = new Set(worlds.map(({ result }) => result));
-  const isUnknown = worlds.length === 0 || results.has('unknown'); // where nothing was judged, nothing passed
+  const isUnknown = worlds.length === 0 || results.has('unknown') || unreadIntent(worlds) !== null; // where nothing was judged, nothing passed
   const result = results.has('failed') ? 'failed' : isUnknown ? 'unknown' : 'passed';
   return { passed: result === 'passed', result, worlds: [...worlds], notes: [] };
 }
