@@ -245,7 +245,7 @@ test('the ribbon shows the future without changing the world, by keys and dragge
 
 test('“Break my client” adds nine failures, one for each new payout, and keeps the score', async () => {
   const { payer, show } = await worldPage();
-  const { view, said } = await show();
+  const { page, view, said } = await show();
   const conduct = await view('Conduct');
   await conduct.getByRole('button', { name: 'Break my client' }).click();
   await said.getByText('Nine failures are added').waitFor(); // the first of them is put last
@@ -273,7 +273,10 @@ test('“Break my client” adds nine failures, one for each new payout, and kee
   await row('gets a 429').getByText('open').waitFor();
   await conduct.getByRole('button', { name: 'Stop' }).click();
   await row('gets a 429').getByText('survived').waitFor(); // it has given up, which is right
-  expect(await payer.world.rules('world')).toEqual([]);
+  await conduct.getByText('1 of 1 survived').waitFor(); // the failures that it did not meet are gone
+  expect(await payer.world.rules('world')).toMatchObject([{ name: 'break-get-429' }]);
+  await page.reload();
+  await conduct.getByText('0 of 1 survived').waitFor(); // nobody knows any more that it has ended
 });
 
 test('“Show me a bad day” makes one', async () => {

@@ -1,12 +1,11 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { ClientReport } from '../../contract/conduct.ts';
-import { BREAKS, breakName, isBreak } from '../actions/failure-kinds.ts';
+import { BREAKS, breakName, isBreak, isUsed } from '../actions/failure-kinds.ts';
 import { changeRules, removeRules } from '../actions/rule-orders.ts';
 import { RequestLinks } from '../requests/request-links.tsx';
-import { useAction, useLive } from '../store/current-world.ts';
+import { useLive } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { Button } from '../ui/button.tsx';
-import { Refusal } from '../ui/marks.tsx';
 import css from './conduct.module.css';
 
 /** Adds the nine failures for the next nine payouts. Each counts from the beginning, also if it was there before. */
@@ -15,7 +14,7 @@ export const breakClient = (live: LiveWorld): void =>
     live,
     BREAKS.map((failure) => () => {
       const match = { route: 'initiate', attempt: 1 } as const;
-      const description = `a first initiate ${failure.text}`;
+      const description = `A first initiate ${failure.text}`;
       const rule = { name: breakName(failure), description, match, times: 1, effect: failure.effect };
       return live.world.rule(rule, { last: true });
     }),
@@ -26,26 +25,22 @@ interface Props {
   readonly report: ClientReport | null;
   /** Has the referee judge at once. */
   readonly judge: () => void;
+  /** Says that the client has ended; null once it has. */
+  readonly end: (() => void) | null;
 }
 
 /** One button adds nine failures for the connected client. The referee says what the client made of each, and which requests prove it. */
-export function BreakClient({ report, judge }: Props) {
+export function BreakClient({ report, judge, end }: Props) {
   const live = useLive();
-  /** The verdict after the client has ended. */
-  const [last, setLast] = useState<ClientReport | null>(null);
-  const { isBusy, refusal, run } = useAction();
   const ordered = (live.scenario.value?.rules ?? []).filter(isBreak);
-  const scores = (ordered.length > 0 ? report : last)?.overrides ?? [];
+  const scores = new Map(report?.overrides.map((score) => [score.id, score]));
+  const survived = ordered.filter(({ id }) => scores.get(id)?.verdict === 'survived').length;
   useEffect(judge, [ordered.map(({ taken }) => taken).join()]); // at once when one of them was used
-  const begin = (): void => {
-    setLast(null);
-    breakClient(live);
+  const stop = (): void => {
+    end?.();
+    const unused = ordered.filter((rule) => !isUsed(rule)); // the server keeps the score of the others
+    removeRules(live, unused, 'The client has ended, and the failures that it did not meet are removed.');
   };
-  const stop = (): void =>
-    run(async () => {
-      setLast(await live.world.referee(undefined, { ended: true }));
-      removeRules(live, ordered, 'The nine failures are removed.');
-    });
   return (
     <div class="block">
       <h3>Break my client</h3>
@@ -54,34 +49,30 @@ export function BreakClient({ report, judge }: Props) {
         your client meanwhile, and stop when it has ended.
       </p>
       <div class="buttons">
-        <Button kind="primary" act={begin}>
+        <Button kind="primary" act={() => breakClient(live)}>
           {ordered.length === 0 ? 'Break my client' : 'Start again'}
         </Button>
-        {ordered.length > 0 && (
-          <Button isBusy={isBusy} act={stop}>
-            Stop
-          </Button>
+        {ordered.length > 0 && end !== null && <Button act={stop}>Stop</Button>}
+        {ordered.length > 0 && end === null && (
+          <Button act={() => removeRules(live, ordered, 'The score is removed.')}>Remove the score</Button>
         )}
+        {ordered.length > 0 && `${survived} of ${ordered.length} survived`}
       </div>
-      <Refusal text={refusal} />
-      {(ordered.length > 0 || last !== null) && (
+      {ordered.length > 0 && (
         <ol class="rows" aria-label="Scorecard">
-          {BREAKS.map((failure) => {
-            const score = scores.find(({ id }) => id === `world/${breakName(failure)}`);
-            return (
-              <li key={failure.name}>
-                <span>
-                  A first initiate {failure.text}
-                  <span class="note">
-                    {score?.reason} <RequestLinks requests={score?.requests ?? []} />
-                  </span>
+          {ordered.map(({ id, description }) => (
+            <li key={id}>
+              <span>
+                {description}
+                <span class="note">
+                  {scores.get(id)?.reason} <RequestLinks requests={scores.get(id)?.requests ?? []} />
                 </span>
-                <span class={css.verdict} data-verdict={score?.verdict}>
-                  {score?.verdict}
-                </span>
-              </li>
-            );
-          })}
+              </span>
+              <span class={css.verdict} data-verdict={scores.get(id)?.verdict}>
+                {scores.get(id)?.verdict}
+              </span>
+            </li>
+          ))}
         </ol>
       )}
     </div>

@@ -8,19 +8,14 @@ export interface Found {
   readonly finding: Finding;
 }
 
-/** Checks that are inconclusive for the same reason. */
-export interface Inconclusive {
-  readonly reason: string;
-  readonly ids: readonly string[];
-}
-
-export function inconclusiveIn({ checks }: WorldReport): readonly Inconclusive[] {
+/** The checks that are inconclusive, by their reason. */
+export function inconclusiveIn({ checks }: WorldReport): ReadonlyMap<string, readonly string[]> {
   const byReason = new Map<string, string[]>();
   for (const { id, verdict, reason } of checks) {
     if (verdict !== 'inconclusive' || reason === null) continue;
     byReason.set(reason, [...(byReason.get(reason) ?? []), id]);
   }
-  return [...byReason].map(([reason, ids]) => ({ reason, ids }));
+  return byReason;
 }
 
 /** The findings of a report, the most severe first. */

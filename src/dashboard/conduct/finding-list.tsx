@@ -1,14 +1,14 @@
 import { RequestLinks } from '../requests/request-links.tsx';
 import { counted } from '../../contract/words.ts';
-import type { Found, Inconclusive } from './client-findings.ts';
+import type { Found } from './client-findings.ts';
 import css from './conduct.module.css';
 
 const FEW_CHECKS = 3;
 
 /** Why checks are inconclusive: the absence of their findings proves nothing. */
-export const InconclusiveList = ({ all }: { readonly all: readonly Inconclusive[] }) => (
+export const InconclusiveList = ({ all }: { readonly all: ReadonlyMap<string, readonly string[]> }) => (
   <ul class="stack note" aria-label="Inconclusive checks">
-    {all.map(({ reason, ids }) => (
+    {[...all].map(([reason, ids]) => (
       <li key={reason} title={ids.join(', ')}>
         {ids.length > FEW_CHECKS ? counted(ids.length, 'check') : ids.join(', ')} inconclusive: {reason}
       </li>

@@ -50,6 +50,8 @@ export class LiveWorld {
   readonly held = signal<readonly HeldRequest[]>([]);
   /** How often everything was read: the world was perhaps reset in between. */
   readonly readings = signal(0);
+  /** When the client's last request came before somebody said that the client had ended; null if nobody did. */
+  readonly endedAt = signal<string | null>(null);
   /** Why the last reading failed, so that the page shows that it is out of date. */
   readonly trouble = signal<string | null>(null);
   readonly isLoaded = computed(() => this.readings.value > 0 && this.summary.value !== null);
