@@ -16,13 +16,20 @@ async function requestOf(number: number, { control }: Session): Promise<JournalE
   throw new SettingsError(`the journal of this world has no request ${number}`);
 }
 
+export const INTENT = text(
+  'FIELD=PATTERN with one group, such as client_ref_id=^(order-[0-9]+), or a field that differs for each intended payout',
+  'field',
+).optional();
+
 /** `beneficiary_account`, or `client_ref_id=^order-(\d+)`. @param name of the argument */
 export function intentOf(given: string, name: string): RefereeSettings['intent'] {
   const at = given.indexOf('=');
   const intent = at < 1 ? given : { [given.slice(0, at)]: given.slice(at + 1) };
   const { value, issues } = parseShape(RefereeSettings.shape.intent, intent);
   if (issues === undefined) return value;
-  throw new SettingsError(`${name} ${[...issues[0]!.path, issues[0]!.message].join(' ')}`);
+  const form = at < 1 ? 'must be FIELD=PATTERN, such as client_ref_id=^(order-[0-9]+), or' : 'must be';
+  const message = issues[0]!.message.replace('must be', form);
+  throw new SettingsError(`${name} ${[...issues[0]!.path, message].join(' ')}`);
 }
 
 export const journalActions = [
@@ -63,10 +70,7 @@ export const journalActions = [
       'Reports whether it paid twice, gave up too early, retried too fast and more. Without an intent, only identical bodies count as one payout. If you pass settings, only findings since the last reset are shown.',
     effect: 'changes',
     input: {
-      intent: text(
-        'FIELD=PATTERN with one group, such as client_ref_id=^(order-\\d+), or a field that differs for each intended payout',
-        'field',
-      ).optional(),
+      intent: INTENT,
       expect: listDocument(
         'the payouts that should end up paid: a list in YAML or JSON, each with account, amount, times',
       ).optional(),

@@ -168,7 +168,7 @@ export class WorldClock {
   advance(move: ClockMove): Promise<AdvanceResponse> {
     const bodyOf = (text: string): AdvanceRequest =>
       text === 'idle' ? { until: text } : /^\d{4}-/.test(text) ? { to: text } : { by: text };
-    const body = typeof move === 'string' ? bodyOf(move) : move instanceof Date ? { to: move } : move;
+    const body = move instanceof Date ? { to: move } : typeof move === 'object' ? move : bodyOf(move);
     return this.#control.post('/clock/advance', body); // as JSON, a Date is ISO 8601
   }
 }

@@ -165,6 +165,7 @@ function kindOf(schema: unknown): string | undefined {
   if (schema instanceof z.ZodNumber) return 'a number';
   if (schema instanceof z.ZodString) return 'a text';
   if (schema instanceof z.ZodArray) return 'a list';
+  if (schema instanceof z.ZodBoolean) return 'true, false';
   const keys = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
   return keys.length === 0 ? undefined : `a mapping with ${listed(keys, 'or')}`;
 }

@@ -23,7 +23,7 @@ export const CheckedSettings = RefereeSettings.extend({
     const pattern = typeof intent === 'object' ? Object.values(intent)[0] : undefined;
     const capture = pattern === undefined ? null : linearCapture(pattern);
     if (capture === null || !('error' in capture)) return;
-    const message = `must be a regular expression with one group: it ${capture.error}`;
+    const message = `must be a regular expression with one group, such as ^(order-[0-9]+): it ${capture.error}`;
     context.addIssue({ code: 'custom', message, input: intent });
   }),
 }).meta(RefereeSettings.meta()!);

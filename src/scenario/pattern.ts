@@ -84,7 +84,7 @@ export const linearCapture = (
 ): { readonly find: (text: string) => string | null } | { readonly error: string } =>
   made(pattern, () => {
     const expression = compiled.memo(pattern);
-    if (expression.groupCount() !== 1) return { error: 'needs exactly one group' };
+    if (expression.groupCount() !== 1) return { error: `has ${expression.groupCount()} groups` };
     return {
       find(text: string) {
         const matcher = expression.matcher(text);

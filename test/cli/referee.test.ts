@@ -283,6 +283,8 @@ testRows<[readonly string[], string]>([
   ],
   [['--env', 'A={cert}'], '{cert} is the certificate of referee --tls self-signed'],
   [['--intent', ''], '--intent must not be empty'],
+  [['--intent', 'order-[0-9]+'], '--intent must be FIELD=PATTERN, such as client_ref_id=^(order-[0-9]+), or'],
+  [['--intent', 'amount=1'], '--intent must be a regular expression with one group, such as ^(order-[0-9]+'],
   [['--require', 'paid-twise'], '--require: there is no check paid-twise (did you mean paid-twice?)'],
   [['--off', 'paid-twice'], '--off must be CHECK=REASON, not "paid-twice"'],
   [['--fail-on', 'all'], '--fail-on must be one of'],

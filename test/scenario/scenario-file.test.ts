@@ -211,6 +211,7 @@ testRows<[rule: string, problem: string, column?: number]>([
     'match: { beneficiary_account: 000123456789 }',
     'match.beneficiary_account must be a text: write it in quotes, otherwise it is a number',
   ],
+  ['effect: { commit: yes }', 'effect.commit must be true, false or a mapping with after or after_requests'],
   ['effect: { not_found: { reads: 2, for: 3s } }', 'effect.not_found must have either reads or for'],
   [
     'effect: { delay: 2 }',

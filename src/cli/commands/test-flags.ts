@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { flag, text, wholeNumber } from '../../actions/arguments.ts';
+import { INTENT } from '../../actions/journal-actions.ts';
 
 /** The flags of the commands that test a client, from which their options, checks and types are made. */
 
@@ -15,10 +16,7 @@ const ENV = list(
 
 /** What every verdict is about. */
 const CONDUCT = {
-  intent: text(
-    'FIELD=PATTERN with one group, or a field that differs for each intended payout',
-    'field',
-  ).optional(),
+  intent: INTENT,
   expect: text(
     'the payouts that should end up paid: a list in YAML or JSON, each with account, amount, times',
     'file',

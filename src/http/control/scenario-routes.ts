@@ -58,7 +58,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock,
     if (scenario !== undefined) return scenario;
     const { names } = scenarios;
     throw new Refusal('SCENARIO_NOT_FOUND', {
-      message: `There is no scenario ${pathText([name])}${nearestNames(name, names)}. The list of scenarios has all ${names.length}`,
+      message: `There is no scenario ${pathText([name])}${nearestNames(name, names)}. payout-sandbox scenario --list has all ${names.length}`,
     });
   };
 
