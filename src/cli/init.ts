@@ -33,12 +33,11 @@ function styleOf(folder: string, manifest: string): Style {
   }
   if (has(/\bjest\b/)) {
     const runner = '@jest/globals';
-    const command = `jest ${FOLDER}`;
     if (isTyped && has(/\b(?:ts-jest|swc|preset-typescript)\b/))
-      return { runner, extension: 'ts', imported: '', usesRequire: false, command };
-    const asModules = `node --experimental-vm-modules node_modules/jest/bin/jest.js ${FOLDER}`;
-    const common = { runner, extension: 'js', imported: '.js', usesRequire: !isModule } as const;
-    return { ...common, command: isModule ? asModules : command };
+      return { runner, extension: 'ts', imported: '', usesRequire: false, command: `jest ${FOLDER}` };
+    const jest = isModule ? 'node --experimental-vm-modules node_modules/jest/bin/jest.js' : 'jest';
+    const command = `${jest} ${FOLDER}`;
+    return { runner, extension: 'js', imported: '.js', usesRequire: !isModule, command };
   }
   const loader = has(/"tsx"\s*:/) ? '--import tsx ' : '';
   const runsTypes = loader !== '' || Boolean(Reflect.get(process.features, 'typescript')); // since Node.js 22.18
@@ -54,9 +53,8 @@ function styleOf(folder: string, manifest: string): Style {
 
 const withRequire = (text: string): string =>
   text
-    .replaceAll(/^import (.*) from (.*);$/gm, (_, names: string, from: string) => {
-      return `const ${names.replace(' as ', ': ')} = require(${from});`;
-    })
+    .replaceAll(/^import (.*) from (.*);$/gm, 'const $1 = require($2);')
+    .replaceAll(/^(const .*) as /gm, '$1: ')
     .replaceAll(/^export /gm, '');
 
 /** The tests are written for node:test, as ES modules. */
@@ -72,8 +70,7 @@ function testIn({ runner, imported, usesRequire }: Style): string {
 }
 
 function clientIn({ extension, usesRequire }: Style): string {
-  if (extension === 'ts') return packageText('fixtures/init/payout-client.ts');
-  const text = packageText('fixtures/init/payout-client.js');
+  const text = packageText(`fixtures/init/payout-client.${extension === 'ts' ? 'ts' : 'js'}`);
   return usesRequire ? `${withRequire(text)}\nmodule.exports = { pay, statusOf };\n` : text;
 }
 
@@ -117,15 +114,14 @@ export function initProject(folder: string): number {
   if (manifest !== '') {
     const text = withScript(manifest, 'referee', judged);
     if (text !== null) writeText('init', join(folder, 'package.json'), text);
-    report(text !== null, 'package.json', 'a script: referee');
+    report(text !== null, 'package.json', 'a script: referee; adapt its --intent to your references');
   }
   if (folder !== '.') say(`first  cd ${quoted(folder)}`);
   if (!existsSync(join(folder, 'node_modules/payout-sandbox')))
     say('first  npm install --save-dev ./vendor/payout-sandbox-VERSION.tgz   (see docs/install.md)');
-  const { command } = style;
-  say(`next   ${command.startsWith('node ') ? command : `npx ${command}`}`);
+  say(`next   ${style.command.startsWith('node ') ? '' : 'npx '}${style.command}`);
   say(`next   ${manifest === '' ? judged.replace('payout-sandbox', PROGRAM) : 'npm run referee'}`);
-  say(`next   ${PROGRAM} ${FOLDER}/${SCENARIO}`);
+  say(`next   ${PROGRAM} --port 0 ${FOLDER}/${SCENARIO}   (serves until Ctrl+C)`);
   if (manifest === '')
     say('These files are for Node.js. For Python, Java or Go, see docs/recipes/languages.md');
   return EXIT_OK;

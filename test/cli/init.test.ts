@@ -22,11 +22,11 @@ test('init writes a client, tests, a scenario and a script, and prints the three
       'wrote  payout-sandbox/payout-client.js                a client, to replace with yours',
       'wrote  payout-sandbox/payouts.test.js                 three tests',
       'wrote  payout-sandbox/scenarios/lost-response.yaml    a scenario: the first response is lost',
-      'wrote  package.json                                   a script: referee',
+      'wrote  package.json                                   a script: referee; adapt its --intent to your references',
       `first  cd ${folder}`,
       'next   node --test payout-sandbox/payouts.test.js',
       'next   npm run referee',
-      'next   node_modules/.bin/payout-sandbox payout-sandbox/scenarios/lost-response.yaml',
+      'next   node_modules/.bin/payout-sandbox --port 0 payout-sandbox/scenarios/lost-response.yaml   (serves until Ctrl+C)',
       '',
     ].join('\n'),
   );
@@ -51,7 +51,7 @@ test.each<[runner: string, manifest: object]>([
   const { code, stdout } = await new Program('sh', ['-c', command], { NO_COLOR: '1' }, folder).ended;
   expect({ code, stdout }).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/(?:pass 3\n|3 passed)[^]*\n3 worlds, 3 without findings\n$/),
+    stdout: expect.stringMatching(/(?:pass 3\n|3 passed)[^]*\n3 worlds, 3 without findings · .*\n$/),
   });
 });
 

@@ -75,7 +75,7 @@ test('of a thousand worlds, only those with findings are shown', () => {
     index < 3 ? worldOf(`bad-${index}`) : calm(`calm-${index}`),
   );
   const text = terminalText(reportsOf(worlds));
-  expect(text).toContain('1,000 worlds, 997 without findings');
+  expect(text).toContain(`, 997 without findings · 3 checks passed · ${NOT_EXERCISED} checks had`);
   expect(text).toContain('world bad-2');
   expect(text).not.toContain('calm-');
 });
@@ -101,7 +101,7 @@ const DROPPED =
 
 test('what is inconclusive in several worlds is said once for each check and reason, with the number of worlds', () => {
   const reports = reportsOf([unclear('a'), unclear('b'), notJudged('c'), worldOf('d')]);
-  const counts = '4 worlds, 2 without findings, 1 not judged, 3 with inconclusive checks';
+  const counts = '4 worlds, 2 without findings, 1 not judged, 3 with inconclusive checks · 4 checks passed';
   const matches = 'the intent matches nothing in 1 reference, such as order-7';
   const text = terminalText(reports);
   expect(text).toContain(`\n${counts}\n`);

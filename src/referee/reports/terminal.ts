@@ -126,7 +126,5 @@ function fitting(lines: readonly string[]): readonly string[] {
 export function markdownText(reports: RunReports): string {
   const lines = terminalText(reports).trimEnd().split('\n');
   const reasons = reports.failure?.reasons ?? [];
-  return [`## Payout referee: ${titleOf(reports)}`, '', fenced(fitting([...reasons, ...lines])), ''].join(
-    '\n',
-  );
+  return `## Payout referee: ${titleOf(reports)}\n\n${fenced(fitting([...reasons, ...lines]))}\n`;
 }
