@@ -108,11 +108,11 @@ export function worldsText(worlds: readonly WorldReport[]): string {
   ] as const;
   const said = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
   const checks = worlds.flatMap((world) => world.checks);
-  const verdicts = [...groupedBy(checks, ({ id }) => id).values()].map(
-    (same) => new Set(same.map(({ verdict }) => verdict)),
+  const verdicts = [...groupedBy(checks, ({ id }) => id).values()].map((all) =>
+    all.map((one) => one.verdict),
   );
-  const passed = verdicts.filter((seen) => seen.has('passed') && !seen.has('found')).length;
-  const untested = verdicts.filter((seen) => seen.has('not_exercised') && seen.size === 1).length;
+  const passed = verdicts.filter((all) => all.includes('passed') && !all.includes('found')).length;
+  const untested = verdicts.filter((all) => all.every((verdict) => verdict === 'not_exercised')).length;
   const ofWorlds = [counted(worlds.length, 'world'), ...said].join(', ');
   return [ofWorlds, ...countedTexts({ passed, not_exercised: untested })].join(' · ');
 }
