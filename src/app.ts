@@ -149,11 +149,9 @@ export async function buildApp(parts: AppParts): Promise<App> {
     changed: memoryWarning(log),
   });
   const ofBoth = { worlds, scenarios, keyOf, wallClock, heavy, pressure };
-  await app.withTypeProvider<ZodTypeProvider>().register(payoutRoutes, {
-    ...ofBoth,
-    defaultKey: defaultKeyOf(settings),
-    rateLimit: settings.rateLimit,
-  });
+  await app
+    .withTypeProvider<ZodTypeProvider>()
+    .register(payoutRoutes, { ...ofBoth, defaultKey: defaultKeyOf(settings), rateLimit: settings.rateLimit });
   await app.register(controlApi, {
     ...ofBoth,
     prefix: CONTROL_PREFIX,

@@ -17,21 +17,21 @@ import { document, flag, listDocument, text, wholeNumber } from './arguments.ts'
 import { PAYOUT, payoutOf } from './service-actions.ts';
 import { oneLine, table } from './text-output.ts';
 
-async function scenarioLines(
-  { name, description, rules, document: written }: ScenarioResponse,
-  { paint }: Session,
-): Promise<readonly string[]> {
+async function scenarioLines(scenario: ScenarioResponse, { paint }: Session): Promise<readonly string[]> {
   const { scenarioText } = await import('./written-documents.ts');
-  const what = oneLine(description);
-  const counts = rules.filter(({ from, matched }) => from !== 'magic' || matched > 0);
+  const counts = scenario.rules.filter(({ from, matched }) => from !== 'magic' || matched > 0);
+  const written = scenarioText(scenario.document as ScenarioInput).trimEnd();
   return [
-    `${name}${what === '' ? '' : `: ${what}`}`,
+    titleOf(scenario),
     ...(counts.length === 0 ? [] : ruleTable(counts, paint)),
     '',
-    ...scenarioText(written as ScenarioInput)
-      .trimEnd()
-      .split('\n'),
+    ...written.split('\n'),
   ];
+}
+
+function titleOf({ name, description }: ScenarioResponse): string {
+  const what = oneLine(description);
+  return what === '' ? name : `${name}: ${what}`;
 }
 
 const ruleTable = (rules: readonly RuleResponse[], paint: Paint): readonly string[] =>
@@ -107,15 +107,14 @@ export const scenarioActions = [
       const [, name] = /(?:^|[\\/])([\w.-]{1,64})\.(?:ya?ml|json)$/i.exec(read.name) ?? [];
       return world.use(scenarioIn(read), name === undefined ? {} : { name });
     },
-    lines({ name, description, rules, outcomes }) {
-      const parts = Object.entries({ rule: rules, outcome: outcomes }).flatMap(([part, all]) => {
-        const own = all.filter(({ from }) => from === 'scenario').length;
-        return own === 0 ? [] : counted(own, part);
-      });
-      const what = oneLine(description);
-      return [
-        `${name}${what === '' ? '' : `: ${what}`}${parts.length === 0 ? '' : ` (${parts.join(', ')})`}`,
-      ];
+    lines(scenario) {
+      const parts = Object.entries({ rule: scenario.rules, outcome: scenario.outcomes }).flatMap(
+        ([part, all]) => {
+          const own = all.filter(({ from }) => from === 'scenario').length;
+          return own === 0 ? [] : counted(own, part);
+        },
+      );
+      return [`${titleOf(scenario)}${parts.length === 0 ? '' : ` (${parts.join(', ')})`}`];
     },
   }),
   action({

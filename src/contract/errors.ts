@@ -32,10 +32,7 @@ export const SERVICE_REFUSALS = {
     status: 415,
     message: 'The request body must be JSON in UTF-8: send Content-Type: application/json',
   },
-  REFERENCE_REUSED: {
-    status: 422,
-    message: 'This client_ref_id was used before, for another payout',
-  },
+  REFERENCE_REUSED: { status: 422, message: 'This client_ref_id was used before, for another payout' },
   RATE_LIMITED: { status: 429, message: 'Too many requests' },
   HEADERS_TOO_LARGE: { status: 431, message: 'The request headers are larger than 16 KiB, or more than 512' },
   INTERNAL_ERROR: { status: 500, message: 'The sandbox itself failed; see its log' },

@@ -7,13 +7,7 @@ const Timestamp = z.string().meta({ description: 'ISO 8601, UTC', examples: ['20
 const Utr = z.string().nullable().describe('Bank reference of the transfer; null until there is one');
 
 /** The fields of a payout that initiate and status share. */
-const PAYOUT = {
-  txn_id: z.string(),
-  client_ref_id: z.string(),
-  status: State,
-  amount: z.number(),
-  utr: Utr,
-};
+const PAYOUT = { txn_id: z.string(), client_ref_id: z.string(), status: State, amount: z.number(), utr: Utr };
 
 export const InitiateResponse = z
   .object({

@@ -44,7 +44,7 @@ export function writtenInr(text: string): number | undefined {
 
 /** Why the intent of a run cannot be right: it reads none of the references that were sent; null if it reads any. */
 export function unreadIntent(
-  worlds: readonly { readonly references: Readonly<Record<'read' | 'unread', number>> }[],
+  worlds: readonly { readonly references: { readonly read: number; readonly unread: number } }[],
 ): string | null {
   const read = worlds.reduce((sum, { references }) => sum + references.read, 0);
   const unread = worlds.reduce((sum, { references }) => sum + references.unread, 0);

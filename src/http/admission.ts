@@ -123,11 +123,7 @@ function isFree({ exchange, routeOptions }: FastifyRequest): boolean {
   return scenario.hasOwnRateLimit || rateLimitOn(scenario, routeOptions.config.name) === null;
 }
 
-const NO_HEADERS = {
-  'x-ratelimit-limit': false,
-  'x-ratelimit-remaining': false,
-  'x-ratelimit-reset': false,
-};
+const NO_HEADERS = { 'x-ratelimit-limit': false, 'x-ratelimit-remaining': false, 'x-ratelimit-reset': false };
 
 /** Of how many keys requests are counted: a count that others push out begins anew. */
 const MAX_COUNTS = 20_000;

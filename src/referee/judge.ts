@@ -138,18 +138,13 @@ function* oncePerCause(checks: readonly CheckReport[]): Steps<readonly CheckRepo
 
 type SeverityCounts = Pick<WorldReport['counts'], Severity>;
 
+type About = Omit<WorldReport, 'passed' | 'result' | 'counts' | 'checks'>;
+
 /** @param found how many findings of each severity the checks have, also those that are left out */
 function reportOf(
-  {
-    name,
-    id,
-    judged_by,
-    unknown,
-    references,
-  }: Pick<WorldReport, 'name' | 'id' | 'judged_by' | 'unknown' | 'references'>,
+  { name, id, judged_by, unknown, references, duration_ms }: About,
   checks: readonly CheckReport[],
   found: SeverityCounts,
-  duration_ms: number,
 ): WorldReport {
   const judged = (verdict: Verdict): number => checks.filter((check) => check.verdict === verdict).length;
   const result = found.error > 0 ? 'failed' : unknown === null ? 'passed' : 'unknown';
@@ -198,10 +193,10 @@ export function* judging(id: string, evidence: Evidence, settings: RefereeSettin
       id: withoutControls(id),
       judged_by: settingsText(settings),
       unknown: whyMissing,
+      duration_ms: durationMs(facts),
     },
     checks.map((check) => shortened(check, MOST_FINDINGS)),
     found,
-    durationMs(facts),
   );
 }
 
@@ -255,12 +250,11 @@ function mergedPair(earlier: WorldReport, later: WorldReport): WorldReport {
   });
   const sum = (severity: Severity): number => earlier.counts[severity] + later.counts[severity];
   const found = { error: sum('error'), warning: sum('warning'), notice: sum('notice') };
-  const references = {
-    read: earlier.references.read + later.references.read,
-    unread: earlier.references.unread + later.references.unread,
-  };
-  const about = { ...later, references, unknown: later.unknown ?? earlier.unknown };
-  return reportOf(about, checks, found, earlier.duration_ms + later.duration_ms);
+  const all = (which: 'read' | 'unread'): number => earlier.references[which] + later.references[which];
+  const references = { read: all('read'), unread: all('unread') };
+  const unknown = later.unknown ?? earlier.unknown;
+  const duration_ms = earlier.duration_ms + later.duration_ms;
+  return reportOf({ ...later, references, unknown, duration_ms }, checks, found);
 }
 
 /** The reports on one or more journals of one world, oldest first, added up. */

@@ -34,10 +34,7 @@ export const walletRoutes: ControlRoutes = async (app, { heavy }) => {
   ] as const) {
     app.post(
       `/wallet/${direction}`,
-      operation('Wallet', `${direction}Wallet`, summary, {
-        errors: [error],
-        body: MoneyRequest,
-      }),
+      operation('Wallet', `${direction}Wallet`, summary, { errors: [error], body: MoneyRequest }),
       async ({ body, exchange }) =>
         moneyResponse(await act(exchange, { kind: direction, amountPaise: toPaise(body.amount) })),
     );

@@ -106,9 +106,7 @@ const HEADERS = {
     'Where a new reader begins: it sends this to continue if the connection breaks before the first event',
     '1k2f9a.17',
   ),
-  'Retry-After': header('Seconds of wall time until the next request is allowed', '1', {
-    pattern: '^\\d+$',
-  }),
+  'Retry-After': header('Seconds of wall time until the next request is allowed', '1', { pattern: '^\\d+$' }),
   'WWW-Authenticate': header('The required authentication scheme', 'Bearer'),
 };
 type HeaderName = keyof typeof HEADERS;

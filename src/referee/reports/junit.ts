@@ -2,12 +2,7 @@ import type { CheckReport, WorldReport } from '../../contract/conduct.ts';
 import { isFailure, plain, withDistinctNames, type FailOn, type RunReports } from './summary.ts';
 import { checkLines } from './terminal.ts';
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-};
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 /** Text as XML can hold it. */
 const xml = (text: string): string =>
