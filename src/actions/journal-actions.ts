@@ -25,11 +25,10 @@ export const INTENT = text(
 export function intentOf(given: string, name: string): RefereeSettings['intent'] {
   const at = given.indexOf('=');
   const intent = at < 1 ? given : { [given.slice(0, at)]: given.slice(at + 1) };
-  const { value, issues } = parseShape(RefereeSettings.shape.intent, intent);
-  if (issues === undefined) return value;
+  const { value, issues: [issue] = [] } = parseShape(RefereeSettings.shape.intent, intent);
+  if (issue === undefined) return value;
   const form = at < 1 ? 'must be FIELD=PATTERN, such as client_ref_id=^(order-[0-9]+), or' : 'must be';
-  const message = issues[0]!.message.replace('must be', form);
-  throw new SettingsError(`${name} ${[...issues[0]!.path, message].join(' ')}`);
+  throw new SettingsError(`${name} ${[...issue.path, issue.message.replace('must be', form)].join(' ')}`);
 }
 
 export const journalActions = [

@@ -108,9 +108,8 @@ export function worldsText(worlds: readonly WorldReport[]): string {
   ] as const;
   const said = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
   const checks = worlds.flatMap((world) => world.checks);
-  const verdicts = [...groupedBy(checks, ({ id }) => id).values()].map((all) =>
-    all.map((one) => one.verdict),
-  );
+  const groups = [...groupedBy(checks, ({ id }) => id).values()];
+  const verdicts = groups.map((group) => group.map(({ verdict }) => verdict));
   const passed = verdicts.filter((all) => all.includes('passed') && !all.includes('found')).length;
   const untested = verdicts.filter((all) => all.every((verdict) => verdict === 'not_exercised')).length;
   const ofWorlds = [counted(worlds.length, 'world'), ...said].join(', ');
