@@ -10,14 +10,15 @@ import { Foreign, Refusal } from '../ui/marks.tsx';
 import { advance, setSpeed, SPEEDS, speedText, toggleClock } from './clock-moves.ts';
 import css from './actions.module.css';
 
-type Mover = (to: string | AdvanceRequest) => void;
+type Mover = (to: string | AdvanceRequest, moved?: () => void) => void;
+
+const ADVANCES = 'write a duration such as 2h 30m, a time such as 2026-12-01 09:00, or idle';
 
 /** Advances the clock by a duration, to a time or until nothing is scheduled, as the sandbox reads the text. */
 function AdvanceForm({ isBusy, onMove }: { readonly isBusy: boolean; readonly onMove: Mover }) {
   const [text, setText] = useState('');
   const submit = (): void => {
-    if (text.trim() !== '') onMove(text.trim());
-    setText('');
+    if (text.trim() !== '') onMove(text.trim(), () => setText(''));
   };
   return (
     <form class={css.advance} onSubmit={submits(submit)}>
@@ -38,11 +39,7 @@ function AdvanceForm({ isBusy, onMove }: { readonly isBusy: boolean; readonly on
   );
 }
 
-const MOVES: readonly (readonly [string, AdvanceRequest])[] = [
-  ['+1 h', { by: '1h' }],
-  ['+1 day', { by: '1d' }],
-  ['+3 days', { by: '3d' }],
-];
+const MOVES = { '+1 h': '1h', '+1 day': '1d', '+3 days': '3d' };
 
 /** The next step of all payouts: whose it is, and when. */
 function NextStep({ nowMs, onMove }: { readonly nowMs: number; readonly onMove: Mover }) {
@@ -85,7 +82,12 @@ export function ClockControls() {
   const nowMs = worldNowMs(live);
   const { isBusy, refusal, run } = useAction();
   const reading = live.clock.value;
-  const move: Mover = (to) => run(() => advance(live, to), ['clock']);
+  const move: Mover = (to, moved) =>
+    run(async () => {
+      const text = await advance(live, to);
+      moved?.();
+      return text;
+    }, ['clock']);
   if (reading === null || nowMs === null) return <span class="dim">…</span>;
   const { frozen: isFrozen, speed } = reading;
   const speeds = SPEEDS.includes(speed) ? SPEEDS : [...SPEEDS, speed];
@@ -117,8 +119,8 @@ export function ClockControls() {
             options={speeds.map((one) => [String(one), speedText(one)])}
             onChoose={(chosen) => setSpeed(live, Number(chosen))}
           />
-          {MOVES.map(([name, to]) => (
-            <Button key={name} isBusy={isBusy} act={() => move(to)}>
+          {Object.entries(MOVES).map(([name, by]) => (
+            <Button key={name} isBusy={isBusy} act={() => move({ by })}>
               {name}
             </Button>
           ))}
@@ -126,7 +128,7 @@ export function ClockControls() {
         </span>
         <NextStep nowMs={nowMs} onMove={move} />
       </div>
-      <Refusal text={refusal} />
+      <Refusal text={refusal?.replace(/^by must be a .*PT90S/, ADVANCES) ?? null} />
     </>
   );
 }
