@@ -123,7 +123,7 @@ const Payout = z.strictObject({
   beneficiaryName: Text,
   beneficiaryAccount: Text,
   beneficiaryIfsc: Text,
-  /** A digest of the remarks, compared when a client_ref_id is sent again; null for none. */
+  /** The remarks, or a digest of long ones, compared when a client_ref_id is sent again; null for none. */
   remarks: z.string().max(64).nullable(),
   createdAtMs: Ms,
   /** What decided its timeline: a rule (`scenario/rule`), an outcome (`scenario/outcome`), or the settlement of a scenario. */

@@ -43,9 +43,9 @@ export const requestDraw =
 export const shortDigest = (text: string): string =>
   hash('sha256', text, 'buffer').toString('hex', 0, SHORT_BYTES);
 
-/** What is kept of remarks, to compare those of a repetition; null for none. */
-export const remarksDigest = (remarks: string | undefined): string | null =>
-  remarks === undefined ? null : shortDigest(remarks);
+/** What is kept of remarks, to compare those of a repetition: short ones whole, of others a digest, which is longer; null for none. */
+export const keptRemarks = (remarks: string | undefined): string | null =>
+  remarks === undefined || remarks.length < 2 * SHORT_BYTES ? (remarks ?? null) : shortDigest(remarks);
 
 /** A world's id: 128 bits of a digest of its key, so that logs and ids do not reveal the key. */
 export const worldIdOf = (apiKey: string): string => digest(['world', apiKey]).slice(0, 32);

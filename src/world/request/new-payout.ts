@@ -1,7 +1,7 @@
 import type { Future, Hidden, Payout } from '../../contract/snapshot.ts';
 import { full, Refusal } from '../../contract/errors.ts';
 import type { InitiateRequest } from '../../contract/service.ts';
-import { payoutDraw, payoutIds, remarksDigest } from '../../payout/identity.ts';
+import { payoutDraw, payoutIds, keptRemarks } from '../../payout/identity.ts';
 import { covers, toInr, toPaise } from '../../payout/money.ts';
 import { plannedSteps, settlementName, timelineOf, type Draw } from '../../payout/settlement.ts';
 import { namesOthers } from '../../scenario/rule.ts';
@@ -56,7 +56,7 @@ export function newPayout(
     beneficiaryName: body.beneficiary_name,
     beneficiaryAccount: body.beneficiary_account,
     beneficiaryIfsc: body.beneficiary_ifsc,
-    remarks: remarksDigest(body.remarks),
+    remarks: keptRemarks(body.remarks),
     createdAtMs,
     plannedBy,
     timeline,

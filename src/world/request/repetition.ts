@@ -3,7 +3,7 @@ import type { Dialect } from '../../contract/dialect.ts';
 import { durationMs } from '../../contract/times.ts';
 import { Refusal, type RefusalCode } from '../../contract/errors.ts';
 import { InitiateRequest } from '../../contract/service.ts';
-import { digest, remarksDigest, shortDigest } from '../../payout/identity.ts';
+import { digest, keptRemarks, shortDigest } from '../../payout/identity.ts';
 import { toPaise } from '../../payout/money.ts';
 import { asOf } from '../../payout/timeline.ts';
 import type { CommandOf, Context } from '../commands.ts';
@@ -106,7 +106,7 @@ const isSameBody = (payout: Payout, body: InitiateRequest): boolean =>
   payout.beneficiaryName === body.beneficiary_name &&
   payout.beneficiaryAccount === body.beneficiary_account &&
   payout.beneficiaryIfsc === body.beneficiary_ifsc &&
-  payout.remarks === remarksDigest(body.remarks);
+  payout.remarks === keptRemarks(body.remarks);
 
 /** The same for the same values of all fields of the interface. */
 const bodyDigest = (body: InitiateRequest): string =>

@@ -129,18 +129,19 @@ test('a status request without a txn_id or client_ref_id is refused, and both fi
   });
 });
 
-testRows([
+testRows<[field: string, change: object, first?: object]>([
   ['amount', { amount: 1500.51 }],
   ['beneficiary_name', { beneficiary_name: 'Asha R' }],
   ['beneficiary_account', { beneficiary_account: '00123456789' }],
   ['beneficiary_ifsc', { beneficiary_ifsc: 'SBIN0000002' }],
   ['transfer_mode', { transfer_mode: 'NEFT' }],
   ['remarks', { remarks: 'second try' }],
+  ['long remarks', { remarks: 'a salary for many hours' }, { remarks: 'a salary of many years' }],
 ])(
   'a repeated reference with another value in any field is refused and changes nothing',
-  async (_field, change) => {
+  async (_field, change, first) => {
     const world = await clientFor();
-    const { txn_id } = (await world.pay()).body.data;
+    const { txn_id } = (await world.pay(first)).body.data;
     const refused = await world.pay(change);
     expect(refused).toMatchObject({
       status: 400,
