@@ -129,7 +129,9 @@ test('a status request without a txn_id or client_ref_id is refused, and both fi
   });
 });
 
-testRows<[field: string, change: object, first?: object]>([
+type Body = Record<string, unknown>;
+
+testRows<[field: string, change: Body, first?: Body]>([
   ['amount', { amount: 1500.51 }],
   ['beneficiary_name', { beneficiary_name: 'Asha R' }],
   ['beneficiary_account', { beneficiary_account: '00123456789' }],
