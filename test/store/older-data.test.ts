@@ -78,7 +78,7 @@ describe('a store that comes back with older data', () => {
       const told = headers.get('x-sandbox-world-dropped');
       expect(told).toMatch(/^at 20\S+Z, in whole or in part: SANDBOX_STORE$/);
       const [check] = (await client.world.referee()).checks;
-      const reason = `this world was dropped ${told}; reset it to begin a new verdict`;
+      const reason = `this world was dropped ${told}; reset it to start a new verdict`;
       expect(check).toMatchObject({ verdict: 'inconclusive', reason });
     }
     await one.world.reset();

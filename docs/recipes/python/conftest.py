@@ -16,7 +16,7 @@ def sandbox():
         yield os.environ["PAYOUT_URL"]
         return
     if not PROGRAM.is_file():
-        pytest.exit(f"the program was not found at {PROGRAM.absolute()}: see docs/install.md of the sandbox", returncode=1)
+        pytest.exit(f"the program was not found at {PROGRAM.absolute()}: see docs/install.md of the sandbox", 1)
     with subprocess.Popen(["node", PROGRAM, "--port", "0"], stdout=subprocess.PIPE, text=True) as process:
         try:
             os.environ["PAYOUT_URL"] = json.loads(process.stdout.readline())["url"]
