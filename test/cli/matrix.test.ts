@@ -60,7 +60,7 @@ test.each(isLong ? ['docs/matrix.md'] : [])('the run of %s shows what the page s
 const AGAIN = againIn(blockOf(''));
 
 test.each(isLong ? AGAIN : [])(
-  'the command below a failing cell of docs/matrix.md repeats it: %s',
+  'the command below a failing run of docs/matrix.md repeats it: %s',
   async (line) => {
     const { code, stdout } = await paste(line);
     expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/^1 run: 1 with /m) });
@@ -68,7 +68,7 @@ test.each(isLong ? AGAIN : [])(
   },
 );
 
-test.each(isLong ? ['docs/matrix.md'] : [])('after the fix in %s, the cell is only warned', async () => {
+test.each(isLong ? ['docs/matrix.md'] : [])('after the fix in %s, the run is only warned', async () => {
   const fixed = temporaryFolder();
   const [before, after] = blockOf('diff')
     .split('\n')
@@ -78,7 +78,7 @@ test.each(isLong ? ['docs/matrix.md'] : [])('after the fix in %s, the cell is on
   writeFileSync(join(fixed, 'salary-checks.mjs'), source.replace(before!, after!));
   expect(await paste(AGAIN.at(-1)!, fixed)).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('1 cell: 1 with warnings'),
+    stdout: expect.stringContaining('1 run: 1 with warnings'),
   });
 });
 

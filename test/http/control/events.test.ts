@@ -148,7 +148,7 @@ test('an event has the sums of the world right after it, also for a reader that 
     effect: { commit: true, respond: { status: 500 } },
   });
   await act(pay({ client_ref_id: 'lost', amount: 100 }), 'at_risk');
-  await act(pay({ client_ref_id: 'told', amount: 10 }), 'request', '"told"');
+  await act(pay({ client_ref_id: 'told', amount: 10 }), 'request', '"client_ref_id":"told"');
   const [lost, told] = await world.transactions();
   await act(world.transition(told!.txn_id, 'SUCCESS'), 'settlement');
   await act(world.transition(lost!.txn_id, 'FAILED'), 'at_risk');
