@@ -28,7 +28,10 @@ const ANSWER = JSON.stringify({
   },
 });
 
-const log = pino({ base: null }, pino.destination({ dest: 1, sync: false, minLength: 60 * 1024 }));
+const log = pino(
+  { base: null },
+  pino.destination({ dest: 1, sync: false, minLength: 60 * 1024, maxWrite: 64 * 1024 }),
+);
 const app = fastify({ logger: false });
 app.setValidatorCompiler(validatorCompiler);
 app.setSerializerCompiler(serializerCompiler);
