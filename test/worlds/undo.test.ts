@@ -223,7 +223,7 @@ describe('an undo', () => {
     }
   });
 
-  test('is told to readers as a restore that names the action', async () => {
+  test('is an event that names the action, as a restore', async () => {
     const a = logFor().world('a');
     await a.submit({ kind: 'credit', amountPaise: 1 });
     const { read } = await readerOf(a);
