@@ -194,7 +194,7 @@ const OverrideScore = z
     verdict: z
       .enum(['waiting', 'open', 'survived', 'failed'])
       .describe(
-        'waiting: it has changed no request yet; failed: the referee finds an error or a warning about a request that it changed, or about its reference; survived: the client knows of its payout, or has ended without a finding; open: neither yet',
+        'waiting: it has changed no request yet; failed: a request that it changed led to an error or a warning of the referee; survived: the client knows of its payout, or has ended without a finding; open: neither yet',
       ),
     reason: z.string(),
     requests: z.array(z.int()).describe('The requests that show it, by their ids'),

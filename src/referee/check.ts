@@ -36,6 +36,8 @@ export interface Mistake {
   readonly references?: readonly string[];
   readonly knew?: readonly [reference: string, known: Knowledge];
   readonly amountPaise?: number | null;
+  /** The same apart for each reference that led to a part of it; when absent, its first reference led to all of it. */
+  readonly parts?: readonly Mistake[];
 }
 
 /** Something of which nobody knows whether the client did it right. */

@@ -9,7 +9,7 @@ import type {
 import { bySeverity, CHECK_IDS } from '../contract/conduct.ts';
 import { counted, listed } from '../contract/words.ts';
 import { caseInSteps, inGroups, type Case, type Evidence } from './case.ts';
-import { because, findingOf, type Check } from './check.ts';
+import { because, findingOf, type Check, type Evaluation } from './check.ts';
 import { settingsText } from './intents.ts';
 import { referenceReused, resentAfterSuccess, sameReferenceAtOnce } from './checks/one-reference.ts';
 import {
@@ -82,17 +82,21 @@ function forgottenBecause({ ledger }: Evidence, { expect }: RefereeSettings): st
   return `${were} made by requests that were cleared from the journal, and may have been paid again`;
 }
 
+/** A check, and what it found. */
+type Evaluated = Check & Evaluation & { readonly id: CheckId };
+
+/** A report, and what it leaves out too. */
+export interface Judgement {
+  readonly report: WorldReport;
+  readonly evaluated: readonly Evaluated[];
+}
+
 /** The report of one check, with all of its findings. */
 function* checkReport(
-  id: CheckId,
-  facts: Case,
-  whyOff: string | undefined,
+  { id, severity: usual, isOfSecondPayments, isExercised, findings: found, unproven = null }: Evaluated,
   whyMissing: string | null,
   whyForgotten: string | null,
 ): Steps<CheckReport> {
-  if (whyOff !== undefined) return without(id, 'off', whyOff);
-  const { evaluate, severity: usual, isOfSecondPayments } = CHECKS[id];
-  const { isExercised, findings: found, unproven = null } = yield* evaluate(facts);
   if (found.length > 0) {
     const findings = (yield* inSteps(found, (one) => findingOf(one, usual))).toSorted(bySeverity);
     const { severity } = findings[0]!;
@@ -122,9 +126,8 @@ function* oncePerCause(checks: readonly CheckReport[]): Steps<readonly CheckRepo
       const order = bySeverity(other.finding, finding);
       const saysAll = other.finding.amount !== null || finding.amount === null;
       const leads = order < 0 || (order === 0 && other.place < place && saysAll);
-      return (
-        other.place !== place && leads && finding.references.every((reference) => other.known.has(reference))
-      );
+      const coversAll = finding.references.every((reference) => other.known.has(reference));
+      return other.place !== place && leads && coversAll;
     })?.one.id;
   const leaders = new Map(yield* inSteps(placed, (one) => [one.finding, leaderOf(one)] as const));
   return checks.map((check) => {
@@ -136,15 +139,13 @@ function* oncePerCause(checks: readonly CheckReport[]): Steps<readonly CheckRepo
   });
 }
 
-type SeverityCounts = Pick<WorldReport['counts'], Severity>;
-
 type About = Omit<WorldReport, 'passed' | 'result' | 'counts' | 'checks'>;
 
 /** @param found how many findings of each severity the checks have, also those that are left out */
 function reportOf(
   { name, id, judged_by, unknown, references, duration_ms }: About,
   checks: readonly CheckReport[],
-  found: SeverityCounts,
+  found: Record<Severity, number>,
 ): WorldReport {
   const judged = (verdict: Verdict): number => checks.filter((check) => check.verdict === verdict).length;
   const result = found.error > 0 ? 'failed' : unknown === null ? 'passed' : 'unknown';
@@ -173,20 +174,25 @@ function reportOf(
  *
  * @param id what the report calls the world, unless the settings or the evidence name it
  */
-export function* judging(id: string, evidence: Evidence, settings: RefereeSettings = {}): Steps<WorldReport> {
+export function* judging(id: string, evidence: Evidence, settings: RefereeSettings = {}): Steps<Judgement> {
   const facts = yield* caseInSteps(evidence, settings);
   const whyMissing = missingBecause(evidence);
   const whyForgotten = forgottenBecause(evidence, settings);
   const reports: CheckReport[] = [];
+  const evaluated: Evaluated[] = [];
   for (const check of CHECK_IDS) {
-    reports.push(yield* checkReport(check, facts, settings.off?.[check], whyMissing, whyForgotten));
+    const whyOff = settings.off?.[check];
+    if (whyOff === undefined) {
+      evaluated.push({ ...CHECKS[check], id: check, ...(yield* CHECKS[check].evaluate(facts)) });
+      reports.push(yield* checkReport(evaluated.at(-1)!, whyMissing, whyForgotten));
+    } else reports.push(without(check, 'off', whyOff));
     yield;
   }
   const checks = yield* oncePerCause(reports);
-  const found: SeverityCounts = { error: 0, warning: 0, notice: 0 };
+  const found = { error: 0, warning: 0, notice: 0 };
   for (const { findings } of checks) for (const { severity } of findings) found[severity] += 1;
   const { read, unread } = byIntent(facts);
-  return reportOf(
+  const report = reportOf(
     {
       references: { read: read.length, unread: unread.length },
       name: settings.name ?? evidence.name ?? id,
@@ -198,10 +204,11 @@ export function* judging(id: string, evidence: Evidence, settings: RefereeSettin
     checks.map((check) => shortened(check, MOST_FINDINGS)),
     found,
   );
+  return { report, evaluated };
 }
 
-/** The same at once. */
-export const judge = (...judged: Parameters<typeof judging>): WorldReport => whole(judging(...judged));
+/** The report at once. */
+export const judge = (...judged: Parameters<typeof judging>): WorldReport => whole(judging(...judged)).report;
 
 /** Wall time from the first request to the last end that is known. */
 function durationMs({ calls }: Case): number {

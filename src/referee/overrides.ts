@@ -1,37 +1,43 @@
-import type { OverrideScore, WorldReport } from '../contract/conduct.ts';
+import type { OverrideScore } from '../contract/conduct.ts';
 import type { JournalEntry } from '../contract/control-responses.ts';
 import { inSteps, type Steps } from '../world/steps.ts';
 import { inGroups, type Evidence } from './case.ts';
+import { findingOf } from './check.ts';
+import type { Judgement } from './judge.ts';
 
 type Score = Pick<OverrideScore, 'verdict' | 'reason' | 'requests'>;
 
 const WORST = ['failed', 'open', 'survived'] as const;
 const WAITING: Score = { verdict: 'waiting', reason: 'it has changed no request yet', requests: [] };
-const INCOMPLETE: Score = {
-  verdict: 'open',
-  reason: 'not all requests that it changed are in the journal',
-  requests: [],
-};
+const CUT: Score = { verdict: 'open', reason: 'the journal lacks requests that it changed', requests: [] };
 
-/** What the client has made of each override, in steps. @param report on the same evidence, whose requests are in their order */
-export function* scoresOf(evidence: Evidence, { checks }: WorldReport): Steps<OverrideScore[]> {
-  const { overrides = [], requests, ledger, clientEnded } = evidence;
-  const failures = new Map<number | string | null, Score>(); // by the ids of requests, and by references
-  for (const { id: check, findings } of checks) {
-    for (const { severity, message, requests: shown, references } of findings) {
-      if (severity === 'notice') continue;
-      const failure: Score = { verdict: 'failed', reason: `${check}: ${message}`, requests: shown };
-      for (const key of [...shown, ...references]) if (!failures.has(key)) failures.set(key, failure);
+/** What the client has made of each override, in steps. A finding is counted once: for the latest changed request of the reference that led to it. */
+export function* scoresOf(
+  { overrides = [], requests, ledger, clientEnded }: Evidence,
+  evaluated: Judgement['evaluated'],
+): Steps<OverrideScore[]> {
+  const met = yield* inGroups(requests, ({ rule }) => rule);
+  const changedBy = ({ id, taken }: (typeof overrides)[number]): readonly JournalEntry[] =>
+    taken === 0 ? [] : (met.get(id)?.slice(-taken) ?? []);
+  const changed = overrides.flatMap(changedBy).toSorted((a, b) => a.id - b.id);
+  const causes = yield* inGroups(changed, ({ id, client_ref_id: reference }) => reference ?? `#${id}`);
+  const failures = new Map<number | undefined, Score>(); // by the id of the request that led to each
+  for (const { id: check, severity: usual, findings } of evaluated) {
+    const parts = findings.flatMap((one) => one.parts ?? one);
+    const found = yield* inSteps(parts, (one) => findingOf(one, usual));
+    for (const { severity, message, requests: shown, references } of found) {
+      const last = shown.at(-1) ?? 0;
+      const cause = causes.get(references[0] ?? `#${last}`)?.findLast(({ id }) => id <= last)?.id;
+      if (severity === 'notice' || failures.has(cause)) continue;
+      failures.set(cause, { verdict: 'failed', reason: `${check}: ${message}`, requests: shown });
     }
   }
-  const met = yield* inGroups(requests, ({ rule }) => rule);
   const sent = yield* inGroups(requests, ({ client_ref_id: reference }) => reference);
   const payouts = yield* inGroups(ledger.payouts, ({ client_ref_id: reference }) => reference);
-  const isCut = checks.some(({ more }) => more > 0);
 
   /** What it has made of one request that a rule changed. */
   const scoreOf = ({ id, client_ref_id: reference }: JournalEntry): Score => {
-    const failure = failures.get(id) ?? failures.get(reference);
+    const failure = failures.get(id);
     if (failure !== undefined) return failure;
     const its = sent.get(reference ?? '') ?? [];
     const score = (verdict: Score['verdict'], reason: string): Score => ({
@@ -44,22 +50,16 @@ export function* scoresOf(evidence: Evidence, { checks }: WorldReport): Steps<Ov
     const made = payouts.get(reference ?? '') ?? [];
     if (made.length > 0 && made.every(({ told }) => told !== null))
       return score('survived', 'it knows of its payout');
-    if (isCut) return score('open', 'the report leaves findings out');
     if (clientEnded) return score('survived', 'it has ended without a finding');
-    const hasGoneOn = (its.at(-1)?.id ?? id) > id;
-    return score(
-      'open',
-      hasGoneOn ? 'it does not know of a payout yet' : 'it has not read the status or tried again yet',
-    );
+    return score('open', 'no response has told it of a payout yet');
   };
 
   const all: OverrideScore[] = [];
   for (const { id, taken } of overrides) {
-    const changed = taken === 0 ? [] : (met.get(id)?.slice(-taken) ?? []);
-    const scores = yield* inSteps(changed, scoreOf);
+    const scores = yield* inSteps(changedBy({ id, taken }), scoreOf);
     const worst = WORST.map((verdict) => scores.find((one) => one.verdict === verdict)).find(Boolean);
     const isKnown = worst !== undefined && (worst.verdict === 'failed' || scores.length === taken);
-    all.push({ id, taken, ...(taken === 0 ? WAITING : isKnown ? worst : INCOMPLETE) });
+    all.push({ id, taken, ...(taken === 0 ? WAITING : isKnown ? worst : CUT) });
   }
   return all;
 }

@@ -9,13 +9,10 @@ import {
 } from '../contract/conduct.ts';
 import type { RefereeState } from '../world/state-shape.ts';
 import type { Evidence } from './case.ts';
-import { fromBeforeReset, judging, mergeReports, withFewFindings } from './judge.ts';
+import { fromBeforeReset, judging, mergeReports, withFewFindings, type Judgement } from './judge.ts';
 import { scoresOf } from './overrides.ts';
 import { reportsOf } from './reports/summary.ts';
 import { inSteps, type Steps } from '../world/steps.ts';
-
-/** What a report calls a world without a name of its own. */
-const shortId = (worldId: string): string => worldId.slice(0, 8);
 
 const wasAsked = ({ requests, evicted, ledger }: Evidence): boolean =>
   requests.length > 0 || evicted > 0 || (ledger.forgotten ?? 0) > 0;
@@ -48,8 +45,8 @@ function withJournal(journals: readonly EndedJournal[], journal: EndedJournal): 
   return [{ report: merged, last: null }, ...others, journal];
 }
 
-const presentReport = ({ worldId, evidence, settings }: Judged): Steps<WorldReport> =>
-  judging(shortId(worldId), evidence, settings);
+const judgingPresent = ({ worldId, evidence, settings }: Judged): Steps<Judgement> =>
+  judging(worldId.slice(0, 8), evidence, settings);
 
 /** All journals of a world once its present one has ended. @param before those that had ended, when that one has been judged */
 function* allEnded(
@@ -59,7 +56,7 @@ function* allEnded(
 ): Steps<readonly EndedJournal[]> {
   const { evidence } = judged;
   if (!wasAsked(evidence)) return withoutPresent(before(), evidence);
-  const report = shown(withFewFindings(yield* presentReport(judged), FEW_FINDINGS));
+  const report = shown(withFewFindings((yield* judgingPresent(judged)).report, FEW_FINDINGS));
   const last = evidence.requests.at(-1)?.request_id ?? null;
   return withJournal(withoutPresent(before(), evidence), { report, last });
 }
@@ -102,9 +99,9 @@ export class Referee {
    */
   *report(preparing: Steps<Judged>): Steps<ClientReport> {
     const judged = yield* preparing;
-    const present = yield* presentReport(judged);
-    const overrides = yield* scoresOf(judged.evidence, present);
-    return { ...this.#withEnded(judged, present), overrides };
+    const { report, evaluated } = yield* judgingPresent(judged);
+    const overrides = yield* scoresOf(judged.evidence, evaluated);
+    return { ...this.#withEnded(judged, report), overrides };
   }
 
   #withEnded(judged: Judged, present: WorldReport): WorldReport {
@@ -119,7 +116,8 @@ export class Referee {
   *shortReport(preparing: Steps<Judged> | null): Steps<WorldReport | null> {
     const judged = preparing && (yield* preparing);
     if (judged === null || (!wasAsked(judged.evidence) && this.#endedOf(judged).length === 0)) return null;
-    return withFewFindings(this.#withEnded(judged, yield* presentReport(judged)), FEW_FINDINGS);
+    const { report } = yield* judgingPresent(judged);
+    return withFewFindings(this.#withEnded(judged, report), FEW_FINDINGS);
   }
 
   /** The reports on all worlds by their ids, also on those that are gone, in steps. @param living those on existing worlds, with few findings of each check */

@@ -46,12 +46,10 @@ export const paidIn = ({ worlds }: Pick<Run, 'worlds'>, intent?: Intent): Table 
     }),
   );
 
-const accountsIn = ({ worlds }: Run): ReadonlySet<string> =>
-  new Set(
-    casesOf(worlds).flatMap(({ initiates }) =>
-      initiates.map(({ body }) => String(body['beneficiary_account'])),
-    ),
-  );
+function accountsIn({ worlds }: Run): ReadonlySet<string> {
+  const initiates = casesOf(worlds).flatMap((facts) => facts.initiates);
+  return new Set(initiates.map(({ body }) => String(body['beneficiary_account'])));
+}
 
 const countOf = (table: Table): number => table.reduce((sum, { times }) => sum + times, 0);
 

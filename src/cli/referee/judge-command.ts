@@ -27,13 +27,13 @@ interface Judged {
   /** The file of a certificate that was made for it. */
   readonly certificate?: string | undefined;
   /** The variables that the command needs. */
-  readonly variables: Readonly<Record<string, string>>;
+  readonly variables?: Readonly<Record<string, string>>;
   readonly begin: () => unknown;
   /** The reports on all worlds with requests. */
   readonly end: () => Promise<ConductReports>;
   /** Why there is nothing to judge. */
   readonly noRequest: () => string;
-  readonly close: () => unknown;
+  readonly close?: () => unknown;
 }
 
 /** The key that `{key}` stands for by default. */
@@ -89,14 +89,13 @@ function unmetNote(
     parts.some(({ id }) => id.startsWith(prefix));
   if (!hasOwn(rules) && !hasOwn(outcomes) && !hasOwnRateLimit) return null;
   const used = worlds.filter(({ requests }) => requests.length > 0);
-  const isMet = used.some(({ requests }) =>
-    requests.some(
-      ({ rule, planned_by: planner, limit, code }) =>
-        code === 'INSUFFICIENT_BALANCE' || // its wallet
-        rule?.startsWith(prefix) ||
-        planner?.startsWith(prefix) ||
-        limit === `rate_limit of ${name}`,
-    ),
+  const all = used.flatMap(({ requests }) => requests);
+  const isMet = all.some(
+    ({ rule, planned_by: planner, limit, code }) =>
+      code === 'INSUFFICIENT_BALANCE' || // its wallet
+      rule?.startsWith(prefix) ||
+      planner?.startsWith(prefix) ||
+      limit === `rate_limit of ${name}`,
   );
   if (isMet || used.length === 0 || used.length < judged || !used.every(isWhole)) return null;
   return `no request matched a rule, an outcome or the rate limit of the scenario ${name}, so none of it was tested`;
@@ -154,7 +153,6 @@ function sandboxElsewhere(
   const query = { ended: hasRun };
   return {
     url,
-    variables: {},
     // without a command or settings, this only looks: a new verdict must not begin
     begin: () => (hasRun || Object.keys(conduct).length > 0 ? control.put(path, conduct) : undefined),
     async end() {
@@ -169,7 +167,6 @@ function sandboxElsewhere(
         return `${noRequestsMessage(`the key ${key}`)}, or judge every world with --admin-token`;
       return hasRun ? noRequestText('') : 'no request reached the sandbox';
     },
-    close: () => undefined,
   };
 }
 
@@ -186,7 +183,7 @@ interface CommandEnd {
 async function runToEnd(
   command: ClientCommand,
   key: string,
-  { url, certificate, variables }: Judged,
+  { url, certificate, variables = {} }: Judged,
   isJson: boolean,
 ): Promise<CommandEnd> {
   const output = isJson ? 2 : 'inherit'; // standard output has the JSON alone
@@ -277,11 +274,10 @@ export async function judgeCommand(
     const failure = failureOf(ending, hasReports, judged);
     const verdict = publish(reports, options, environment, failure);
     if (ending.isStopped && failure === null) complain('stopped');
-    if (hasReports) return ending.exitCode || verdict;
-    return ending.exitCode || (ending.isStopped ? EXIT_STOPPED : EXIT_USAGE);
+    return ending.exitCode || (hasReports ? verdict : ending.isStopped ? EXIT_STOPPED : EXIT_USAGE);
   } catch (error) {
     return withoutVerdict(error, options, environment);
   } finally {
-    await judged.close();
+    await judged.close?.();
   }
 }

@@ -129,6 +129,7 @@ function* byAccount(facts: Case) {
       fix: 'if it was one payout, keep one reference for it; if it was two, declare an intent that differs between them',
       calls: sendsOf(facts, group),
       amountPaise: totalOf(again),
+      parts: [], // which of them led to it, nobody can say
     });
   }
   return { findings, unproven };
@@ -238,7 +239,9 @@ function* paidAgain(facts: Case): Steps<readonly Mistake[]> {
     yield;
     const results = yield* inSteps(firsts.keys(), (index) => repetitionOf(facts, firsts, index));
     const all = results.filter((one) => one !== null);
-    if (all.length > 0) findings.push(repetitionFinding(facts, all));
+    const groups = groupedBy(all, ({ earlier }) => earlier).values();
+    const parts = Array.from(groups, (one) => repetitionFinding(facts, one));
+    if (all.length > 0) findings.push({ ...repetitionFinding(facts, all), parts });
   }
   return findings;
 }

@@ -115,8 +115,5 @@ export function junitXml(reports: RunReports, failOn: FailOn = 'error', isVerbos
     }
     return { name, ms, properties: counts, cases };
   };
-  return junitDocument(NAME, [
-    ...otherSuites(reports),
-    ...withDistinctNames(reports.worlds).map((world) => suiteOf(world)),
-  ]);
+  return junitDocument(NAME, [...otherSuites(reports), ...withDistinctNames(reports.worlds).map(suiteOf)]);
 }

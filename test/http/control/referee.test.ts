@@ -348,6 +348,36 @@ test('a report says what the client has made of each override since it was added
   expect((await scoreOf())[0]).toEqual(['world/lost', 1, 'failed', [4, 5]]);
 });
 
+/** A client that pays one payout under three references, each of which a rule of its own makes fail, and then asks for the last. */
+async function payThreeTimes(): Promise<Client> {
+  const one = await judged(BY_REFERENCE);
+  for (const name of ['first', 'second', 'third'])
+    await one.world.rule({ name, ...lostResponse, times: 1 }, { last: true });
+  for (const end of ['a', 'b', 'c']) await one.pay({ client_ref_id: `order-1-${end}` });
+  return one;
+}
+
+test('an override fails only for what the requests that it changed led to', async () => {
+  const { world, status } = await payThreeTimes();
+  await status({ client_ref_id: 'order-1-c' });
+  const { overrides } = await world.referee(undefined, { ended: true });
+  const again = (one: string, other: string): string =>
+    `paid-twice: order-1-${one} is a second payment of order-1-${other}: ₹1,500.50 too much`;
+  expect(overrides).toMatchObject([
+    { verdict: 'failed', requests: [1, 2], reason: again('b', 'a') },
+    { verdict: 'failed', requests: [2, 3], reason: again('c', 'b') },
+    { verdict: 'survived', requests: [3, 4] },
+  ]);
+});
+
+test('an override fails also for what the report leaves out as part of a worse finding', async () => {
+  const { world } = await payThreeTimes();
+  const { checks, overrides } = await world.referee(undefined, { ended: true });
+  expect(checks.find(({ id }) => id === 'never-asked')!.findings).toEqual([]);
+  expect(overrides[2]).toMatchObject({ verdict: 'failed', requests: [3] });
+  expect(overrides[2]!.reason).toContain('never-asked');
+});
+
 test('what the dashboard sends is not judged: it is not the client', async () => {
   const { world } = await clientFor();
   const send = (client_ref_id: string, headers = {}) =>
