@@ -50,7 +50,7 @@ interface AppParts {
 export interface App {
   readonly app: FastifyInstance;
   readonly worlds: Worlds;
-  /** The token for GET and DELETE /_sandbox/worlds: that of the settings, or a generated one. */
+  /** The token for the calls about all worlds: that of the settings, or a generated one. */
   readonly adminToken: string;
   /** What the state file held; null without one. */
   readonly restored: Restored | null;

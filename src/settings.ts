@@ -222,7 +222,7 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
   tlsCert: ['<file>', 'the certificate to serve HTTPS with, and those above it, in PEM'],
   tlsKey: ['<file>', 'the private key of that certificate, in PEM'],
   metrics: ['<on or off>', 'whether GET /_sandbox/metrics serves Prometheus metrics'],
-  adminToken: ['<token>', 'the token for GET and DELETE /_sandbox/worlds, 16 characters or more'],
+  adminToken: ['<token>', 'the token for the calls about all worlds, 16 characters or more'],
 };
 
 /** Defaults that are not values of their settings, as `--help` shows them. */

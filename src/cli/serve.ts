@@ -62,7 +62,7 @@ function welcomeText(server: Server, settings: Settings, isVerbose: boolean): st
       'Admin',
       isVerbose &&
         settings.adminToken === undefined &&
-        `${adminToken} (for /_sandbox/worlds; SANDBOX_ADMIN_TOKEN sets another)`,
+        `${adminToken} (for the calls about all worlds; SANDBOX_ADMIN_TOKEN sets another)`,
     ],
   ];
   const shown = lines.flatMap(([name, text]) => (text === false ? [] : [`  ${name}: ${text}`]));

@@ -10,18 +10,28 @@ import { folderWith } from '../support/temporary-folder.ts';
 const respondingWith = (status: number): string =>
   `rules: [{ name: always, match: { route: initiate }, effect: { respond: { status: ${status} } } }]\n`;
 
-/** A client of a program that runs at `url`. */
-const clientAt = (url: string) => clientOf(connectSandbox({ url }).world('sk_test_choice'));
+const ADMIN_TOKEN = 'the-token-of-the-admin';
+
+/** Serves a scenario, and perhaps a folder of others. `status` is that of an initiate. */
+async function serve(scenario: string, scenarios?: string) {
+  const { url, log } = await serveInProcess({
+    SANDBOX_SCENARIO: scenario,
+    ...(scenarios !== undefined && { SANDBOX_SCENARIOS: scenarios }),
+    SANDBOX_RATE_LIMIT: 'off',
+    SANDBOX_ADMIN_TOKEN: ADMIN_TOKEN,
+  });
+  const clientWith = (key: string) => clientOf(connectSandbox({ url }).world(key));
+  const world = clientWith('sk_test_choice');
+  return { log, clientWith, world, status: async () => (await world.pay()).status };
+}
 
 test('a file, a name in the scenarios folder or a document chooses the scenario of all worlds', async () => {
   const folder = folderWith({
     'mine.yaml': respondingWith(503),
     'other.json': '{"wallet":{"opening_balance":5}}',
   });
-  for (const scenario of [
-    join(folder, 'mine.yaml'),
-    { rules: [{ name: 'a', effect: { respond: { status: 503 } } }] },
-  ]) {
+  const document = { rules: [{ name: 'a', effect: { respond: { status: 503 } } }] };
+  for (const scenario of [join(folder, 'mine.yaml'), document]) {
     const { client } = await sandboxFor({ scenario });
     expect((await client().pay()).status).toBe(503);
   }
@@ -33,9 +43,7 @@ test('a file, a name in the scenarios folder or a document chooses the scenario 
 test('a changed scenario file takes effect; an invalid one is logged, and the last good one stays active', async () => {
   const folder = folderWith({ 'mine.yaml': respondingWith(503) });
   const file = join(folder, 'mine.yaml');
-  const { url, log } = await serveInProcess({ SANDBOX_SCENARIO: file, SANDBOX_RATE_LIMIT: 'off' });
-  const world = clientAt(url);
-  const status = async (): Promise<number> => (await world.pay()).status;
+  const { log, status } = await serve(file);
   /** Like editors: written beside the file, then renamed over it. A file that is emptied first may be read while it is empty. */
   const replace = (text: string): void => {
     writeFileSync(`${file}.new`, text);
@@ -61,25 +69,18 @@ test('a changed scenario file takes effect; an invalid one is logged, and the la
 
 test('a scenario added to the folder can be chosen without a restart, and replaces a built-in one, also in use', async () => {
   const folder = folderWith({});
-  const { url, log } = await serveInProcess({
-    SANDBOX_SCENARIO: 'server-error',
-    SANDBOX_SCENARIOS: folder,
-    SANDBOX_RATE_LIMIT: 'off',
-  });
-  const late = clientOf(connectSandbox({ url }).world('sk_test_late'));
-  const chosen = async (): Promise<number> => {
-    const isKnown = await late.world.use('late').then(
-      () => true,
-      () => false,
+  const { log, clientWith, status } = await serve('server-error', folder);
+  const late = clientWith('sk_test_late');
+  const chosen = (): Promise<number> =>
+    late.world.use('late').then(
+      async () => (await late.balance()).status,
+      () => 404,
     );
-    return isKnown ? (await late.balance()).status : 404;
-  };
-  const active = async (): Promise<number> => (await clientAt(url).pay()).status;
-  expect([await chosen(), await active()]).toEqual([404, 500]);
+  expect([await chosen(), await status()]).toEqual([404, 500]);
   writeFileSync(join(folder, 'late.yaml'), 'rules: [{ effect: { respond: 418 } }]\n');
   writeFileSync(join(folder, 'server-error.yaml'), respondingWith(599));
   await expect.poll(chosen).toBe(418);
-  await expect.poll(active).toBe(599);
+  await expect.poll(status).toBe(599);
 
   writeFileSync(join(folder, 'late.yml'), 'rules: [{ effect: { respond: 419 } }]\n');
   await expect.poll(log).toMatch(/late\.yml has the same name as .*late\.yaml: scenarios are chosen by name/);
@@ -97,12 +98,7 @@ test('a folder of scenarios that is replaced, or that is a ConfigMap of Kubernet
     writeFileSync(join(into, 'mine.yaml'), respondingWith(status));
   };
   write(folder, 500);
-  const { url, log } = await serveInProcess({
-    SANDBOX_SCENARIO: 'mine',
-    SANDBOX_SCENARIOS: folder,
-    SANDBOX_RATE_LIMIT: 'off',
-  });
-  const status = async (): Promise<number> => (await clientAt(url).pay()).status;
+  const { log, clientWith, status } = await serve('mine', folder);
   rmSync(folder, { recursive: true });
   write(folder, 501);
   await expect.poll(status).toBe(501);
@@ -125,8 +121,8 @@ test('a folder of scenarios that is replaced, or that is a ConfigMap of Kubernet
     .toMatch(/is not watched \(no such file or folder\): POST \/_sandbox\/scenarios\/reload/);
   expect(await status()).toBe(504);
   write(folder, 505);
-  const [world, answer] = [clientAt(url), { reloaded: [join(folder, 'mine.yaml')], problems: [] }];
-  expect((await world.send('POST', '/_sandbox/scenarios/reload')).body).toEqual(answer);
+  const { body } = await clientWith(ADMIN_TOKEN).send('POST', '/_sandbox/scenarios/reload');
+  expect(body).toEqual({ reloaded: [join(folder, 'mine.yaml')], problems: [] });
   expect(await status()).toBe(505);
 });
 
@@ -134,23 +130,19 @@ test('a scenario file behind a link is read again when it changes', async () => 
   const target = folderWith({ 'target.yaml': respondingWith(503) });
   const folder = folderWith({});
   symlinkSync(join(target, 'target.yaml'), join(folder, 'mine.yaml'));
-  const { url } = await serveInProcess({
-    SANDBOX_SCENARIO: join(folder, 'mine.yaml'),
-    SANDBOX_RATE_LIMIT: 'off',
-  });
+  const { status } = await serve(join(folder, 'mine.yaml'));
   writeFileSync(join(target, 'target.yaml'), respondingWith(504));
-  await expect.poll(async () => (await clientAt(url).pay()).status).toBe(504);
+  await expect.poll(status).toBe(504);
 });
 
 test('files beside the active scenario file are ignored', async () => {
   const folder = folderWith({ 'mine.yaml': respondingWith(503) });
   const file = relative(process.cwd(), join(folder, 'mine.yaml'));
-  const { url, log } = await serveInProcess({ SANDBOX_SCENARIO: file, SANDBOX_RATE_LIMIT: 'off' });
-  const world = clientAt(url);
+  const { log, world, status } = await serve(file);
   writeFileSync(join(folder, 'compose.yaml'), 'services: {}\n');
   writeFileSync(join(folder, 'other.yaml'), respondingWith(418));
   writeFileSync(join(folder, 'mine.yaml'), respondingWith(504)); // read after the others
-  await expect.poll(async () => (await world.pay()).status).toBe(504);
+  await expect.poll(status).toBe(504);
   await expect(world.world.use('other')).rejects.toThrow('other');
   expect(log()).not.toContain('scenario refused');
 });

@@ -71,15 +71,6 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock,
     return { in_force: scenarios.active.name, scenarios: all };
   });
 
-  app.post(
-    '/scenarios/reload',
-    operation('Scenario', 'reloadScenarios', 'Read the scenario files again', {
-      description:
-        'Reads the files in use and those of SANDBOX_SCENARIOS, on this server. Where the system reports changes, this happens by itself.',
-    }),
-    () => scenarios.reload(),
-  );
-
   app.get(
     '/scenario',
     operation('Scenario', 'getScenario', 'The scenario of this world, with its rules'),

@@ -108,7 +108,7 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
 
 /** Routes that concern more than one world, for the admin token only. */
 export const adminRoutes: ControlRoutes = async (app, options) => {
-  const { worlds, requireAdmin } = options;
+  const { worlds, scenarios, requireAdmin } = options;
   app.addHook('onRequest', (request, _reply, done) => {
     requireAdmin(request.headers.authorization);
     done();
@@ -126,6 +126,16 @@ export const adminRoutes: ControlRoutes = async (app, options) => {
   );
 
   await app.register(fp(allWorldsRefereeRoutes), options);
+
+  app.post(
+    '/scenarios/reload',
+    operation('Server', 'reloadScenarios', 'Read the scenario files again', {
+      description:
+        'Reads the files in use and those of SANDBOX_SCENARIOS, on this server. Where the system reports changes, this happens by itself.',
+      access: 'admin',
+    }),
+    () => scenarios.reload(),
+  );
 
   app.delete(
     '/worlds/:id',

@@ -46,6 +46,7 @@ const ADMIN = [
   'DELETE /_sandbox/worlds/{id}',
   'GET /_sandbox/worlds/referee',
   'PUT /_sandbox/worlds/referee',
+  'POST /_sandbox/scenarios/reload',
 ];
 const KEYED = ROUTES.filter((route) => !WITHOUT_KEY.includes(route) && !ADMIN.includes(route));
 const WITH_ID = ROUTES.filter((route) => route.includes('{') && !WITHOUT_KEY.includes(route));
@@ -159,7 +160,7 @@ test('no change reaches the world of another key', async () => {
   });
 });
 
-test('what shows all worlds requires the admin token', async () => {
+test('what shows or changes all worlds requires the admin token', async () => {
   const { url, client } = await sandboxFor(SETTINGS);
   await forEach(ADMIN, async (route) => {
     const world = client();
