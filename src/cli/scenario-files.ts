@@ -13,8 +13,6 @@ export const libraryFor = (settings: Settings, active?: Settings['scenario']): S
     settings: scenarioSettings(settings),
     active,
     folder: settings.scenarios,
-    reloaded: () => undefined,
-    refused: () => undefined,
   });
 
 /** `payout-sandbox scenarios`: each scenario with its description, in columns on a terminal, otherwise separated by a tab. */

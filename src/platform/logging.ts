@@ -4,7 +4,7 @@ import { maskAccount } from '../contract/service.ts';
 import type { StoreObserver } from '../store/store-connection.ts';
 import type { WorldObserver } from '../worlds/order.ts';
 import type { Metrics } from './metrics.ts';
-import type { LibraryOptions } from '../scenario/scenario-library.ts';
+import type { LibraryObserver } from '../scenario/scenario-library.ts';
 import type { Settings } from '../settings.ts';
 import { iso } from '../contract/times.ts';
 
@@ -211,14 +211,16 @@ export const observeStore = (log: Logger, metrics?: Metrics['store']): StoreObse
   calling: metrics?.calling,
 });
 
-/** Writes a line for each scenario file that has changed. */
-export const observeScenarios = (log: Logger): Pick<LibraryOptions, 'reloaded' | 'refused'> => ({
+/** Writes a line for each scenario file that has changed, and for each folder where changes are not noticed. */
+export const observeScenarios = (log: Logger): LibraryObserver => ({
   reloaded: (file) =>
     log.info(
       { file },
       'scenario reloaded: a world that chose it keeps its former version until it chooses again',
     ),
   refused: (problems) => log.warn({ problems }, 'scenario refused: the last good one stays active'),
+  unwatched: (folder, reason) =>
+    log.warn({ folder, reason }, 'scenario folder not watched: POST /_sandbox/scenarios/reload reads it'),
 });
 
 /** Writes a line for each settlement, at debug since there are as many as requests, and for events of worlds. */

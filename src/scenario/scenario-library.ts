@@ -51,15 +51,20 @@ export const scenarioSettings = (given: ServerSettings): ScenarioSettings => ({
   isMagic: given.magic === 'on',
 });
 
-export interface LibraryOptions {
+export interface LibraryObserver {
+  readonly reloaded: (file: string) => void;
+  /** Called for a changed file that cannot be used; its last good version stays active. */
+  readonly refused: (lines: readonly string[]) => void;
+  /** Called once for a folder whose changes the system does not report. */
+  readonly unwatched: (folder: string, reason: string) => void;
+}
+
+export interface LibraryOptions extends Partial<LibraryObserver> {
   readonly settings: ScenarioSettings;
   /** The scenario of every world that has not chosen one: a name, a file, or a document. */
   readonly active: string | ScenarioInput | undefined;
   /** A folder of the user's own scenarios, in addition to those that ship. */
   readonly folder: string | undefined;
-  readonly reloaded: (file: string) => void;
-  /** Called for a changed file that cannot be used; its last good version stays active. */
-  readonly refused: (lines: readonly string[]) => void;
 }
 
 /** How many compiled scenarios that came as data are kept for other worlds. */
@@ -185,13 +190,11 @@ export class ScenarioLibrary implements ScenarioCompiler {
 
   #watchFolder(folder: string): void {
     const lost = (error: unknown): void => {
-      const isKnown = this.#unwatched.has(folder);
+      if (this.#unwatched.has(folder)) return;
       this.#unwatched.add(folder);
-      if (isKnown) return;
       const { code } = error as NodeJS.ErrnoException;
-      const why = code === 'ENOSPC' ? 'the system allows no more watchers' : systemReason(error);
-      const instead = 'POST /_sandbox/scenarios/reload reads what has changed there';
-      this.#options.refused([`${folder} is not watched (${why}): ${instead}`]);
+      const reason = code === 'ENOSPC' ? 'the system allows no more watchers' : systemReason(error);
+      this.#options.unwatched?.(folder, reason);
     };
     try {
       const watcher = watch(folder, { persistent: false }, () => {
@@ -213,22 +216,21 @@ export class ScenarioLibrary implements ScenarioCompiler {
   /** Reads again what has changed of the user's files. @returns these files, and what is wrong with all that cannot be used */
   reload(): { readonly reloaded: string[]; readonly problems: string[] } {
     this.watch();
-    const { reloaded, refused } = this.#options;
-    const changed: string[] = [];
+    const reloaded: string[] = [];
     const files = this.#ownFiles().filter((file) => existsSync(file));
     for (const file of files) {
       try {
         if (!this.#readAgain(file)) continue;
         this.#problems.delete(file);
-        changed.push(file);
-        reloaded(file);
+        reloaded.push(file);
+        this.#options.reloaded?.(file);
       } catch (error) {
         const lines = linesOf(error);
         this.#problems.set(file, lines);
-        refused(lines);
+        this.#options.refused?.(lines);
       }
     }
-    return { reloaded: changed, problems: files.flatMap((file) => this.#problems.get(file) ?? []) };
+    return { reloaded, problems: files.flatMap((file) => this.#problems.get(file) ?? []) };
   }
 
   /** The user's files: those in use, and those of the folder. */

@@ -116,9 +116,10 @@ test('a folder of scenarios that is replaced, or that is a ConfigMap of Kubernet
   await expect.poll(status).toBe(504);
 
   renameSync(folder, `${folder}.moved`);
-  await expect
-    .poll(log)
-    .toMatch(/is not watched \(no such file or folder\): POST \/_sandbox\/scenarios\/reload/);
+  const unwatched = 'scenario folder not watched: POST /_sandbox/scenarios/reload reads it';
+  const lines = [{ folder, reason: 'no such file or folder' }];
+  await expect.poll(() => linesOf(log(), unwatched)).toMatchObject(lines);
+  expect(log()).not.toContain('scenario refused');
   expect(await status()).toBe(504);
   write(folder, 505);
   const { body } = await clientWith(ADMIN_TOKEN).send('POST', '/_sandbox/scenarios/reload');

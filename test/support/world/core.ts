@@ -54,8 +54,6 @@ export const compiler = new ScenarioLibrary({
   settings: SETTINGS,
   active: undefined,
   folder: undefined,
-  reloaded: () => undefined,
-  refused: () => undefined,
 });
 
 export type RuleInput = NonNullable<ScenarioInput['rules']>[number];
