@@ -11,7 +11,6 @@ import type {
   ExplainInput,
 } from '../contract/control.ts';
 import type { ClientReport, RefereeSettingsInput, Severity } from '../contract/conduct.ts';
-import { unreadIntent } from '../contract/words.ts';
 import type {
   AdvanceResponse,
   ClockResponse,
@@ -391,13 +390,12 @@ export class World implements AsyncDisposable {
     const report = await this.referee(given, { ended: true });
     const counting = SEVERITIES.slice(0, SEVERITIES.indexOf(failOn) + 1);
     const isFound = counting.some((severity) => report.counts[severity] > 0);
-    const unknown = report.unknown ?? unreadIntent([report]);
-    if (!isFound && unknown === null) return;
+    if (!isFound && report.unknown === null) return;
     const text = await textOf(await this.#control.open('GET', '/referee?format=text&ended=true'));
     const by = given === undefined && report.judged_by ? `, judged by ${report.judged_by}, set earlier` : '';
     if (isFound)
       throw new ExpectationError(`the client of this world did not behave well${by}:\n${text}`, frames);
-    const why = `nobody knows whether the client of this world behaved well: ${unknown}`;
+    const why = `nobody knows whether the client of this world behaved well: ${report.unknown}`;
     throw new UnknownResultError(`${why}\n${text}`, frames);
   }
 

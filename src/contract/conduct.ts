@@ -45,9 +45,7 @@ export type Verdict = z.infer<typeof Verdict>;
 
 export const Result = z
   .enum(['passed', 'failed', 'unknown'])
-  .describe(
-    'unknown: requests were dropped for want of room, or never kept, and those that are left do not decide it',
-  );
+  .describe('unknown: no error is found, but requests are missing, or the intent reads no reference');
 export type Result = z.infer<typeof Result>;
 
 /** The same shape for each name. */
@@ -144,9 +142,7 @@ export const CheckReport = z
   .object({
     id: CheckId,
     verdict: Verdict,
-    severity: Severity.describe(
-      'The severity of the worst finding; without findings, the worst that the check can have',
-    ),
+    severity: Severity.describe('Of the worst finding; without findings, the worst that the check can have'),
     reason: z
       .string()
       .nullable()
@@ -166,17 +162,15 @@ export const WorldReport = z
     name: z.string(),
     id: z.string().describe('The first digits of the id of the world'),
     passed: z.boolean().describe('True when the result is passed'),
-    result: Result.describe('failed with a finding of severity error, else unknown if requests are missing'),
+    result: Result.describe('failed with a finding of severity error'),
     unknown: z
       .string()
       .nullable()
-      .describe('Why requests are missing, with the setting that helps; null when all are there'),
+      .describe('Why requests are missing, or that the intent reads no reference; null for neither'),
     references: z
       .object({ read: z.int(), unread: z.int() })
       .describe('How many references the intent, where one is declared, reads, and how many it does not'),
-    duration_ms: z
-      .number()
-      .describe('Wall time from the first request in the journal to the end of the last one'),
+    duration_ms: z.number().describe('Wall time from the first request to the end of the last one'),
     judged_by: z
       .string()
       .nullable()

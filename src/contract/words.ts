@@ -41,13 +41,3 @@ export function writtenInr(text: string): number | undefined {
   const [, digits] = WRITTEN_INR.exec(text.trim()) ?? [];
   return digits === undefined ? undefined : Number(digits.replaceAll(',', ''));
 }
-
-/** Why the intent of a run cannot be right: it reads none of the references that were sent; null if it reads any. */
-export function unreadIntent(
-  worlds: readonly { readonly references: { readonly read: number; readonly unread: number } }[],
-): string | null {
-  const read = worlds.reduce((sum, { references }) => sum + references.read, 0);
-  const unread = worlds.reduce((sum, { references }) => sum + references.unread, 0);
-  if (read > 0 || unread === 0) return null;
-  return `the intent reads none of ${counted(unread, 'reference')}, so a second payment under another reference would not be seen: declare one that the references of this client have`;
-}

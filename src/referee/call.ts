@@ -76,9 +76,8 @@ const endOf = ({ id, ended_after: after, answer, fault }: JournalEntry): number 
   after ?? (answer !== null && fault === null ? id : Infinity);
 
 /** @param referenceOf the reference of a payout, for a status read that named a txn_id */
-export function callOf(entry: JournalEntry, referenceOf: (txnId: string) => string | undefined): Call {
+export function callOf(entry: JournalEntry, referenceOf: (txnId: string | null) => string | undefined): Call {
   const { id, route, request, duration_ms, fault, outcome, client_ref_id } = entry;
-  const txnId = txnIdIn(entry);
   const body = route === 'initiate' && isObject(request.body) ? request.body : {};
   const { amount } = body;
   const beganMs = Date.parse(entry.wall_at);
@@ -87,10 +86,7 @@ export function callOf(entry: JournalEntry, referenceOf: (txnId: string) => stri
     entry,
     id,
     route,
-    reference:
-      client_ref_id ??
-      textOf(body['client_ref_id']) ??
-      (txnId === null ? null : (referenceOf(txnId) ?? null)),
+    reference: client_ref_id ?? textOf(body['client_ref_id']) ?? referenceOf(txnIdIn(entry)) ?? null,
     body,
     amountPaise: isMoney(amount) && amount > 0 ? toPaise(amount) : null,
     beganMs,

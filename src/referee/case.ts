@@ -1,5 +1,6 @@
 import { USUAL_LIMITS, type RefereeLimits, type RefereeSettings } from '../contract/conduct.ts';
 import type { EntryResponse, JournalEntry, TransactionResponse } from '../contract/control-responses.ts';
+import type { State } from '../contract/service.ts';
 import { toPaise } from '../payout/money.ts';
 import { callOf, type Call } from './call.ts';
 import { intentsOf, type Intents } from './intents.ts';
@@ -43,8 +44,6 @@ export interface Paid {
   readonly state: 'SUCCESS' | 'PENDING';
   readonly payout: TransactionResponse;
 }
-
-type State = TransactionResponse['status'];
 
 export const isOut = (state: State): state is 'PENDING' | 'SUCCESS' =>
   state === 'PENDING' || state === 'SUCCESS';
@@ -140,7 +139,7 @@ export function* caseInSteps(
   { requests, ledger, wall_now, clientEnded, speed = 0 }: Evidence,
   { intent, expect, limits }: RefereeSettings,
 ): Steps<Case> {
-  const references = new Map<string, string>();
+  const references = new Map<string | null, string>();
   yield* inSteps([...requests, ...ledger.payouts], ({ txn_id, client_ref_id }) => {
     if (txn_id !== null && client_ref_id !== null) references.set(txn_id, client_ref_id);
   });

@@ -30,9 +30,9 @@ export const CheckedSettings = RefereeSettings.extend({
 
 /** The settings that a verdict depends on, in words: `intent client_ref_id=^order-(\\d+)`; null for none. */
 export function settingsText({ intent = {}, expect, off = {}, limits }: RefereeSettings): string | null {
-  const parts = typeof intent === 'string' ? [`intent ${intent}`] : [];
-  for (const [field, pattern] of Object.entries(typeof intent === 'string' ? {} : intent))
-    parts.push(`intent ${field}=${pattern}`);
+  const intents =
+    typeof intent === 'string' ? [intent] : Object.entries(intent).map((pair) => pair.join('='));
+  const parts = intents.map((one) => `intent ${one}`);
   if (expect !== undefined) parts.push(`a table of expected payouts (${expect.length})`);
   if (Object.keys(off).length > 0) parts.push(`checks that are off (${Object.keys(off).length})`);
   if (limits !== undefined) parts.push('limits');

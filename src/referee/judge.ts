@@ -28,7 +28,7 @@ import {
   retryAfterIgnored,
 } from './checks/retries.ts';
 import { byIntent, paidMoreOften, paidTwice, samePayoutAtOnce } from './checks/second-payments.ts';
-import { shortened } from './reports/summary.ts';
+import { missingIn, referencesIn, resultOf, shortened, unreadIntent } from './reports/summary.ts';
 import { inSteps, whole, type Steps } from '../world/steps.ts';
 import { withoutControls } from '../world/journal/journal-text.ts';
 import { evictedText } from '../world/journal/verification.ts';
@@ -139,6 +139,7 @@ function* oncePerCause(checks: readonly CheckReport[]): Steps<readonly CheckRepo
   });
 }
 
+/** In `unknown`, why requests are missing. */
 type About = Omit<WorldReport, 'passed' | 'result' | 'counts' | 'checks'>;
 
 /** @param found how many findings of each severity the checks have, also those that are left out */
@@ -148,13 +149,10 @@ function reportOf(
   found: Record<Severity, number>,
 ): WorldReport {
   const judged = (verdict: Verdict): number => checks.filter((check) => check.verdict === verdict).length;
-  const result = found.error > 0 ? 'failed' : unknown === null ? 'passed' : 'unknown';
   return {
     name: withoutControls(name),
     id,
-    passed: result === 'passed',
-    result,
-    unknown,
+    ...resultOf(found.error, unknown ?? unreadIntent([{ references }])),
     references,
     duration_ms,
     judged_by: judged_by === null ? null : withoutControls(judged_by),
@@ -240,7 +238,7 @@ export const withFewFindings = (report: WorldReport, most: number): WorldReport 
 /** A report whose findings, and reasons for none, say that they are from before a reset. */
 export const fromBeforeReset = (report: WorldReport): WorldReport => ({
   ...report,
-  unknown: report.unknown && report.unknown + BEFORE_RESET,
+  unknown: missingIn(report) === null ? report.unknown : `${report.unknown}${BEFORE_RESET}`,
   checks: report.checks.map((check) => ({
     ...check,
     reason: check.verdict === 'inconclusive' ? `${check.reason}${BEFORE_RESET}` : check.reason,
@@ -257,9 +255,8 @@ function mergedPair(earlier: WorldReport, later: WorldReport): WorldReport {
   });
   const sum = (severity: Severity): number => earlier.counts[severity] + later.counts[severity];
   const found = { error: sum('error'), warning: sum('warning'), notice: sum('notice') };
-  const all = (which: 'read' | 'unread'): number => earlier.references[which] + later.references[which];
-  const references = { read: all('read'), unread: all('unread') };
-  const unknown = later.unknown ?? earlier.unknown;
+  const references = referencesIn([earlier, later]);
+  const unknown = missingIn(later) ?? missingIn(earlier);
   const duration_ms = earlier.duration_ms + later.duration_ms;
   return reportOf({ ...later, references, unknown, duration_ms }, checks, found);
 }

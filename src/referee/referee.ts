@@ -9,7 +9,7 @@ import {
 } from '../contract/conduct.ts';
 import type { RefereeState } from '../world/state-shape.ts';
 import type { Evidence } from './case.ts';
-import { fromBeforeReset, judging, mergeReports, withFewFindings, type Judgement } from './judge.ts';
+import { judging, mergeReports, withFewFindings, type Judgement } from './judge.ts';
 import { scoresOf } from './overrides.ts';
 import { reportsOf } from './reports/summary.ts';
 import { inSteps, type Steps } from '../world/steps.ts';
@@ -49,7 +49,7 @@ const judgingPresent = ({ worldId, evidence, settings }: Judged): Steps<Judgemen
   judging(worldId.slice(0, 8), evidence, settings);
 
 /** All journals of a world once its present one has ended. @param before those that had ended, when that one has been judged */
-function* allEnded(
+export function* allEnded(
   judged: Judged,
   before: () => readonly EndedJournal[],
   shown = (report: WorldReport) => report,
@@ -74,11 +74,6 @@ export class Referee {
   /** The settings to judge a journal by that is about to end; null when nobody wants the report. */
   settingsToJudge({ settings }: RefereeState): RefereeSettings | null {
     return settings ?? this.settingsOfAll;
-  }
-
-  /** The journals of a world that have ended, with the one that a reset has ended. @param before those before it, when it has been judged */
-  *endedAtReset(preparing: Steps<Judged>, before: () => readonly EndedJournal[]) {
-    return yield* allEnded(yield* preparing, before, fromBeforeReset);
   }
 
   /** Keeps the reports on a world that was dropped. */

@@ -1,4 +1,5 @@
 import type { World } from '../client/controlled-world.ts';
+import type { WorldReport } from '../contract/conduct.ts';
 import { timeText } from '../contract/times.ts';
 import type { WallClock } from '../worlds/wall-clock.ts';
 import type { Evidence } from '../referee/case.ts';
@@ -95,10 +96,18 @@ const whyEnded = (ending: Exclude<Ending, { kind: 'success' }>): string => {
   return `it failed: ${output ? `${why}, and it wrote: ${output}` : why}`;
 };
 
-/** Why other runs cannot be compared with one without failures; null when they can. @param noRequest the reason if it sent nothing */
-export function baselineFault(run: Run, noRequest: string): string | null {
+/**
+ * Why other runs cannot be compared with one without failures; null when they can.
+ *
+ * @param noRequest the reason if it sent nothing
+ * @param reports those of the referee on all of its worlds
+ */
+export function baselineFault(run: Run, noRequest: string, reports: readonly WorldReport[]): string | null {
   const isSilent = requestsIn(run) === 0;
-  if (run.ending.kind === 'success') return isSilent ? noRequest : null;
+  if (run.ending.kind === 'success') {
+    const unknown = reports.find((report) => report.unknown !== null)?.unknown;
+    return isSilent ? noRequest : unknown ? `without any failure, ${unknown}` : null;
+  }
   const why = `${whyEnded(run.ending)}${isSilent ? `; ${noRequest}` : ''}`;
   return `without any failure the client must succeed in time, but ${why}`;
 }

@@ -107,8 +107,8 @@ test.skipIf(!hasCurl).each<[string, readonly string[], number, string, string]>(
     '1 when the intent reads no reference at all',
     TYPO,
     1,
-    'inconclusive',
-    'the intent reads none of 2 references, so a second payment under another reference would not be seen: declare one that the references of this client have',
+    '\nnote: the intent reads none of 2 references, so a second payment under another reference would not be seen: declare one that the references of this client have\n',
+    '',
   ],
 ])('referee ends with %s', async (_what, flags, code, shown, complaint) => {
   const stderr = complaint === '' ? '' : `payout-sandbox: ${complaint}\n`;

@@ -49,6 +49,9 @@ test('what the referee cannot judge is not shown as free of findings: Conduct sa
   const conduct = await view('Conduct');
   await conduct.getByText('1 warning, 1 check inconclusive').waitFor();
   await conduct.getByText('never-asked inconclusive: the client may still read the status of').waitFor();
+  await payer.world.referee({ intent: { client_ref_id: '^(order-.*)' } });
+  await conduct.getByText('result inconclusive: the intent reads none of 2 references').waitFor();
+  await payer.world.referee({});
   for (let nth = 0; nth < 8; nth += 1) await payer.balance(); // the journal has no payment any more
   await conduct.getByText(/^1\d checks inconclusive$/).waitFor();
   await conduct.getByText(/^1\d checks inconclusive: 2 older requests were dropped/).waitFor();

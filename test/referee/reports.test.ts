@@ -81,12 +81,10 @@ test('of a thousand worlds, only those with findings are shown', () => {
 });
 
 test('of many worlds with findings, the first fifty are shown, the most severe before others', () => {
-  const worlds = Array.from({ length: 60 }, (_, index) =>
-    index < 59
-      ? worldOf(`guessed-${index}`, {}, { body: { amount: index } })
-      : worldOf('the gravest one', { intent: 'beneficiary_account' }),
+  const guessed = Array.from({ length: 59 }, (_, index) =>
+    worldOf(`guessed-${index}`, {}, { body: { amount: index } }),
   );
-  const text = terminalText(reportsOf(worlds));
+  const text = terminalText(reportsOf([...guessed, worldOf('the gravest one')]));
   expect(text).toMatch(/^world the gravest one\n {2}error/);
   expect(text).toContain('\nand 10 worlds more with findings\n');
 });
@@ -112,13 +110,29 @@ test('what is inconclusive in several worlds is said once for each check and rea
 test('a report without findings fails where requests are missing, unless nothing is to fail', () => {
   const reports = reportsOf([judge('a', { ...evidenceOf([{}]), evicted: 2 })]);
   expect(reports).toMatchObject({ passed: false, result: 'unknown', worlds: [{ unknown: DROPPED }] });
-  for (const [failOn, fails] of [
-    ['error', true],
-    ['never', false],
-  ] as const) {
+  for (const failOn of ['error', 'never'] as const) {
+    const fails = failOn === 'error';
     expect(hasFailed(reports, failOn)).toBe(fails);
     expect(junitXml(reports, failOn).includes('<failure type="unknown"')).toBe(fails);
   }
+});
+
+test('every form of the reports of a run says that the intent reads no reference', () => {
+  const reports = reportsOf([unclear('a'), unclear('b')]);
+  const [note] = reports.notes;
+  expect(note).toMatch(/^the intent reads none of 2 references, so .* of this client have$/);
+  expect(reports).toMatchObject({ passed: false, result: 'unknown', notes: [note] });
+  expect(terminalText(reports)).toContain(`\nnote: ${note}\n`);
+  expect(markdownText(reports)).toContain(`## Payout referee: unknown\n\n\`\`\`\n${terminalText(reports)}`);
+  const failures = /<failure type="unknown" message="the intent reads none of 1 reference, so/g;
+  expect(junitXml(reports).match(failures)).toHaveLength(2);
+});
+
+test('an intent that reads references in one world of a run need not read any in the others', () => {
+  const reports = reportsOf([unclear('a'), unclear('b', 'invoice-7')]);
+  const worlds = [{ passed: true, unknown: null }, { passed: true }];
+  expect(reports).toMatchObject({ passed: true, result: 'passed', worlds, notes: [] });
+  expect(hasFailed(reports, 'error')).toBe(false);
 });
 
 test('worlds that could not be judged are not said to be without findings', () => {
@@ -151,9 +165,8 @@ test('in JUnit a world is a suite, and each of its checks that had something to 
     /<failure type="error" message="order-7-try1 is a second payment .*"> {2}error {4}paid-twice {3}order-7-try1/,
   );
   const verbose = junitXml(reports, 'error', true);
-  expect(verbose.match(/<skipped message="not_exercised: the situation never arose"/g)).toHaveLength(
-    NOT_EXERCISED,
-  );
+  const skipped = /<skipped message="not_exercised: the situation never arose"/g;
+  expect(verbose.match(skipped)).toHaveLength(NOT_EXERCISED);
   expect(verbose.match(/<testcase /g)).toHaveLength(CHECK_IDS.length);
 });
 

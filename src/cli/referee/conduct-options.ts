@@ -7,7 +7,6 @@ import {
   type RefereeSettingsInput,
 } from '../../contract/conduct.ts';
 import { suggestion } from '../../contract/suggestion.ts';
-import { unreadIntent } from '../../contract/words.ts';
 import { CheckedSettings } from '../../referee/intents.ts';
 import { junitXml } from '../../referee/reports/junit.ts';
 import {
@@ -127,8 +126,6 @@ export function publish(
   ended: Failure | null,
 ): number {
   const untested = required.flatMap((id) => whyUntested(found, id) ?? []);
-  const unread = failOn === 'never' ? null : unreadIntent(found.worlds);
-  if (unread !== null && untested.length === 0) untested.push(unread);
   const reasons = [...untested, ...(ended?.reasons ?? [])];
   const hasFindings = hasFailed(found, failOn);
   const title = (hasFindings ? undefined : ended?.title) ?? 'failed';

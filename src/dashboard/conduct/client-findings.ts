@@ -8,13 +8,14 @@ export interface Found {
   readonly finding: Finding;
 }
 
-/** The checks that are inconclusive, by their reason. */
-export function inconclusiveIn({ checks }: WorldReport): ReadonlyMap<string, readonly string[]> {
+/** The checks that are inconclusive, by their reason, and the result, where it is unknown for another one. */
+export function inconclusiveIn({ checks, unknown }: WorldReport): ReadonlyMap<string, readonly string[]> {
   const byReason = new Map<string, string[]>();
   for (const { id, verdict, reason } of checks) {
     if (verdict !== 'inconclusive' || reason === null) continue;
     byReason.set(reason, [...(byReason.get(reason) ?? []), id]);
   }
+  if (unknown !== null && !byReason.has(unknown)) byReason.set(unknown, ['result']);
   return byReason;
 }
 

@@ -13,7 +13,8 @@ import type { HttpExchange } from '../http-exchange.ts';
 import { act, operation, type ControlOptions, type ControlRoutes } from '../routes.ts';
 import { isMoneyIn, type Evidence } from '../../referee/case.ts';
 import { CheckedSettings, fieldReader } from '../../referee/intents.ts';
-import type { Judged } from '../../referee/referee.ts';
+import { fromBeforeReset } from '../../referee/judge.ts';
+import { allEnded, type Judged } from '../../referee/referee.ts';
 import { junitXml } from '../../referee/reports/junit.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
 import { markdownText, terminalText } from '../../referee/reports/terminal.ts';
@@ -127,7 +128,7 @@ export async function resetWorld(
     const { id, droppedBefore } = world;
     const preparing = judged(deps, { id, droppedBefore }, frozen(await reset()), true);
     return (function* () {
-      const ended = yield* referee.endedAtReset(preparing, () => world.latest.referee.ended);
+      const ended = yield* allEnded(yield* preparing, () => world.latest.referee.ended, fromBeforeReset);
       return world.submit({ kind: 'referee', ended });
     })();
   });

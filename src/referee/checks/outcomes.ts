@@ -1,5 +1,6 @@
 import { rupeesOf, toInr, toPaise } from '../../payout/money.ts';
 import type { TransactionResponse } from '../../contract/control-responses.ts';
+import type { State } from '../../contract/service.ts';
 import { shortListed } from '../../contract/words.ts';
 import { wasCommitted, type Call } from '../call.ts';
 import { inGroups, isOut, type Case, type Paid } from '../case.ts';
@@ -9,8 +10,6 @@ import { differencesInSteps, madeOrPaid, payoutKey, sendsOf, summed, type Table 
 import { inSteps } from '../../world/steps.ts';
 
 /** Checks of what became of payouts in the end: what the client knows of those that it sent, and how often each expected one was paid. */
-
-type State = TransactionResponse['status'];
 
 /** FAILED or REVERSED, for a payout whose money is back; null for one whose money is out. */
 export function undoneState({ payouts }: Case, reference: string): State | null {
@@ -203,7 +202,7 @@ const KNOWN_UNPAID =
 const NOT_EXPECTED = 'pay only what the table lists, to that account and in that amount';
 
 /** A payout of the table that was made too few times. @param sends those to its account in its amount */
-function missed(facts: Case, sends: readonly Call[], about: Pick<Mistake, 'message' | 'amountPaise'>) {
+function missed(facts: Case, sends: readonly Call[], about: Omit<Mistake, 'fix' | 'calls'>): Mistake {
   const reference = sends.at(-1)?.reference ?? null;
   const known = reference === null ? null : knownAtEnd(facts.byReference.get(reference)!);
   const mistake = { ...about, calls: sends };

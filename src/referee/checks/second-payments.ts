@@ -3,7 +3,7 @@ import { counted, often, shortListed } from '../../contract/words.ts';
 import { withoutControls } from '../../world/journal/journal-text.ts';
 import { overlaps, totalOf, wasCommitted, type Call } from '../call.ts';
 import { groupedBy, inGroups, type Case, type Paid } from '../case.ts';
-import { askFor, because, GUESSED, ifSeparate, type Check, type Mistake } from '../check.ts';
+import { askFor, because, GUESSED, ifSeparate, type Check, type Evaluation, type Mistake } from '../check.ts';
 import { indexWhere, isKnownUnpaid, knownBefore, mayBePaid, type Knowledge } from '../knowledge.ts';
 import { madeOrPaid, payoutKey, sendsOf } from '../payments.ts';
 import { inSteps, type Steps } from '../../world/steps.ts';
@@ -104,7 +104,7 @@ function isTempted({ byReference: calls, sends }: Case, group: readonly Paid[]):
 }
 
 /** One account and amount, several references: nobody has said whether that was meant, or an intent that does not match them all. */
-function* byAccount(facts: Case) {
+function* byAccount(facts: Case): Steps<Omit<Evaluation, 'isExercised'>> {
   const findings: Mistake[] = [];
   let unproven: string | null = null;
   const { isDeclared } = facts.intents;
@@ -250,7 +250,7 @@ const NO_INTENT =
   'no intent is declared, so another reference for the same payout is recognised only by an identical body';
 
 /** The first sends of references that a declared intent reads, and of those that it does not. */
-export function byIntent({ sends, intents }: Case) {
+export function byIntent({ sends, intents }: Case): Record<'read' | 'unread', readonly Call[]> {
   const firsts = intents.isDeclared ? [...sends.values()].map(openingOf) : [];
   const sent = firsts.filter(({ seen }) => seen.kind !== 'refused');
   const isRead = (call: Call): boolean => intents.of(call) !== null;

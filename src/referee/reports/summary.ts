@@ -1,6 +1,6 @@
 import type { CheckReport, ConductReports, Finding, WorldReport } from '../../contract/conduct.ts';
 import { bySeverity, type Severity } from '../../contract/conduct.ts';
-import { counted, unreadIntent } from '../../contract/words.ts';
+import { counted } from '../../contract/words.ts';
 import { groupedBy } from '../case.ts';
 
 /** What the reports have in common. */
@@ -26,17 +26,48 @@ export const isFailure = (check: CheckReport, failOn: FailOn): boolean =>
 
 /** Whether any finding is at or above this severity, or requests are missing that could have shown one. */
 export const hasFailed = ({ worlds }: ConductReports, failOn: FailOn): boolean =>
-  (unreadIntent(worlds) !== null && failOn !== 'never') ||
-  worlds.some(
-    ({ checks, unknown }) =>
-      (unknown !== null && failOn !== 'never') || checks.some((check) => isFailure(check, failOn)),
-  );
+  failOn !== 'never' &&
+  worlds.some(({ checks, unknown }) => unknown !== null || checks.some((check) => isFailure(check, failOn)));
 
-export function reportsOf(worlds: readonly WorldReport[]): ConductReports {
+type References = Pick<WorldReport, 'references'>;
+
+/** How many references the intent reads, and how many it does not, in all of these together. */
+export const referencesIn = (all: readonly References[]): WorldReport['references'] => ({
+  read: all.reduce((sum, { references }) => sum + references.read, 0),
+  unread: all.reduce((sum, { references }) => sum + references.unread, 0),
+});
+
+/** Why the intent of a run cannot be right: it reads none of the references that were sent; null if it reads any. */
+export function unreadIntent(worlds: readonly References[]): string | null {
+  const { read, unread } = referencesIn(worlds);
+  if (read > 0 || unread === 0) return null;
+  return `the intent reads none of ${counted(unread, 'reference')}, so a second payment under another reference would not be seen: declare one that the references of this client have`;
+}
+
+/** Why requests of a world are missing; null when all are there, also if its intent reads no reference. */
+export const missingIn = (report: WorldReport): string | null =>
+  report.unknown === unreadIntent([report]) ? null : report.unknown;
+
+/** @param errors how many findings are errors @param unknown why others could be missing; null if none can */
+export function resultOf(
+  errors: number,
+  unknown: string | null,
+): Pick<WorldReport, 'passed' | 'result' | 'unknown'> {
+  const result = errors > 0 ? 'failed' : unknown === null ? 'passed' : 'unknown';
+  return { passed: result === 'passed', result, unknown };
+}
+
+/** The reports of a run. An intent that reads references in one of its worlds need not read any in the others. */
+export function reportsOf(reports: readonly WorldReport[]): ConductReports {
+  const unread = unreadIntent(reports);
+  const worlds = reports.map((report) => ({
+    ...report,
+    ...(unread === null && resultOf(report.counts.error, missingIn(report))),
+  }));
   const results = new Set(worlds.map(({ result }) => result));
-  const isUnknown = worlds.length === 0 || results.has('unknown') || unreadIntent(worlds) !== null; // where nothing was judged, nothing passed
+  const isUnknown = worlds.length === 0 || results.has('unknown'); // where nothing was judged, nothing passed
   const result = results.has('failed') ? 'failed' : isUnknown ? 'unknown' : 'passed';
-  return { passed: result === 'passed', result, worlds: [...worlds], notes: [] };
+  return { passed: result === 'passed', result, worlds, notes: unread === null ? [] : [unread] };
 }
 
 /** The reports of a run, and why it failed if it did for more than its findings. */

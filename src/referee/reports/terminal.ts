@@ -22,8 +22,8 @@ const MOST_FINDINGS = 5;
 /** Aligns the second column of lines, which begins after two spaces. */
 function aligned(lines: readonly string[]): string[] {
   const split = lines.map((line) => {
-    const at = line.indexOf('  ');
-    return at === -1 ? ([line, ''] as const) : ([line.slice(0, at), line.slice(at + 2)] as const);
+    const [first = '', ...others] = line.split('  ');
+    return [first, others.join('  ')] as const;
   });
   const width = Math.max(...split.map(([first]) => first.length), 0);
   return split.map(([first, second]) => `${first.padEnd(width)}   ${second}`.trimEnd());

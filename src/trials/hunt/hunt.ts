@@ -8,6 +8,7 @@ import { worldIdOf } from '../../payout/identity.ts';
 import { caseOf, type Evidence } from '../../referee/case.ts';
 import type { WallClock } from '../../worlds/wall-clock.ts';
 import { requestLine } from '../../referee/call.ts';
+import { judge } from '../../referee/judge.ts';
 import { failureText, HANG, KILL, PENDING, withFailures, type Failure } from './failures.ts';
 import {
   GOALS,
@@ -208,14 +209,6 @@ export const roundName = (depth: number): string =>
 const limitMs = (baselineMs: number, failures: number, patienceMs: number): number =>
   3 * baselineMs + (failures + 1) * patienceMs;
 
-function checkBaseline(run: HuntRun): void {
-  const fault = baselineFault(run, NO_REQUEST);
-  if (fault !== null) throw new HuntError(fault);
-  if (run.worlds[0].evicted > 0) {
-    throw new HuntError('the client sends more requests in one run than the journal holds');
-  }
-}
-
 /** What every run is judged by. Without a table of expected payouts, the baseline says what is to be paid. */
 function rulesOf({ goals, intent, off, expect: table, patience }: HuntSettings, baseline: HuntRun): RunRules {
   const paid = paidInBoth(baseline, baseline, intent);
@@ -223,12 +216,7 @@ function rulesOf({ goals, intent, off, expect: table, patience }: HuntSettings, 
   return {
     goals,
     patienceMs: patience,
-    settings: {
-      ...(intent !== undefined && { intent }),
-      ...(off !== undefined && { off }),
-      expect,
-      limits: { ...USUAL_LIMITS, patience },
-    },
+    settings: { intent, off, expect, limits: { ...USUAL_LIMITS, patience } },
     usual: table === undefined ? paid.usual : null,
   };
 }
@@ -284,7 +272,7 @@ function untried(rounds: readonly Round[]): readonly string[] {
 
 /** @throws HuntError when the client fails without any failure, sends nothing, does not do the same twice, or does not pay what it should */
 export async function runHunt(settings: HuntSettings, deps: HuntDeps): Promise<HuntResult> {
-  const { goals, depth, seed, workers, time: timeMs, patience: patienceMs } = settings;
+  const { goals, depth, seed, workers, intent, time: timeMs, patience: patienceMs } = settings;
   const { settlement, tableName = 'expect', wallClock, stop, onFinding, onRun } = deps;
   const beganMs = wallClock.nowMs();
   const elapsedMs = (): number => wallClock.nowMs() - beganMs;
@@ -313,7 +301,10 @@ export async function runHunt(settings: HuntSettings, deps: HuntDeps): Promise<H
 
   const [baseline, again] = [await runWith([], timeMs), await runWith([], timeMs)];
   if (stop.aborted) return { ...result(), baseline: null, paidSeveralTimes: [] };
-  for (const run of [baseline, again]) checkBaseline(run);
+  for (const run of [baseline, again]) {
+    const fault = baselineFault(run, NO_REQUEST, [judge('run', run.worlds[0], { intent })]);
+    if (fault !== null) throw new HuntError(fault);
+  }
   const rules = rulesOf(settings, baseline);
   const baselineObserved = observationOf(baseline, rules);
   const difference = firstDifference(baselineObserved.trace, observationOf(again, rules).trace);
@@ -360,7 +351,7 @@ export async function runHunt(settings: HuntSettings, deps: HuntDeps): Promise<H
     if (!stop.aborted) throw error;
   }
   notTried = [...(isAll ? [] : untried(rounds)), ...(mayKill ? [] : ['the death of the client'])];
-  const several = settings.expect === undefined && settings.intent === undefined ? expect : [];
+  const several = settings.expect === undefined && intent === undefined ? expect : [];
   const paidSeveralTimes = several
     .filter(({ times }) => times > 1)
     .map(({ account, amount, times }) => `${account} is paid ${rupees(amount)} ${often(times)}`);

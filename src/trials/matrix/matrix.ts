@@ -1,4 +1,4 @@
-import type { ConductReports, ExpectedPayout, Intent } from '../../contract/conduct.ts';
+import type { ConductReports, ExpectedPayout, Intent, WorldReport } from '../../contract/conduct.ts';
 import type { InitiateRequest } from '../../contract/service.ts';
 import { timeText } from '../../contract/times.ts';
 import { UsageError } from '../../contract/usage-error.ts';
@@ -7,7 +7,7 @@ import {
   detailLines,
   foundChecks,
   isFailure,
-  reportsOf,
+  missingIn,
   type FailOn,
 } from '../../referee/reports/summary.ts';
 import { newResponses, responsesIn } from '../exercised.ts';
@@ -100,7 +100,7 @@ export async function baselineOf(
 ): Promise<Baseline> {
   const runOnce = async (): Promise<CommandRun> => {
     const done = await run();
-    const fault = baselineFault(done, noRequestText(''));
+    const fault = baselineFault(done, noRequestText(''), done.conduct.worlds);
     if (fault === null) return done;
     throw new UsageError(done.ending.kind === 'failure' ? `${fault}${SETTLES_AT_ONCE}` : fault);
   };
@@ -122,18 +122,17 @@ export async function baselineOf(
     payouts: first.worlds.flatMap(({ requests }) =>
       requests.filter(({ committed }) => committed).map(({ request }) => request.body as InitiateRequest),
     ),
-    warnings: warningsIn(reportsOf([first, second].flatMap(({ conduct }) => conduct.worlds))),
+    warnings: warningsIn([first, second].flatMap(({ conduct }) => conduct.worlds)),
     responses: responsesIn([...first.worlds, ...second.worlds]),
     isFlaky: table === null && !areAlike,
   };
 }
 
 /** What the referee warns of, or finds wrong, as lines; each once. */
-const warningsIn = ({ worlds }: ConductReports): readonly string[] => {
+const warningsIn = (worlds: readonly WorldReport[]): readonly string[] => {
   const found = worlds.flatMap(foundChecks).filter(({ severity }) => severity !== 'notice');
-  return [
-    ...new Set(found.flatMap(({ id, findings }) => findings.map(({ message }) => `${id}: ${message}`))),
-  ];
+  const lines = found.flatMap(({ id, findings }) => findings.map(({ message }) => `${id}: ${message}`));
+  return [...new Set(lines)];
 };
 
 /** What the client reports wrongly; null for nothing that is known. A suite says it in its tests, or in exit codes that were declared. */
@@ -171,11 +170,11 @@ export function cellOf(
     [`${id}: ${worst!.message}`].concat(detailLines(worst!).map((line) => `  ${line}`)),
   );
   if (faults.length > 0) return cellWith('money', [...faults, ...findings]);
-  const unknown = conduct.worlds.flatMap((report) => report.unknown ?? []);
+  const unknown = conduct.worlds.flatMap((report) => missingIn(report) ?? []); // its intent read references in the baseline
   if (findings.length > 0 || unknown.length > 0) return cellWith('conduct', [...findings, ...unknown]);
   const misreported = misreportOf(run, baseline);
   if (misreported !== null) return cellWith('misreported', [misreported]);
-  const warnings = warningsIn(conduct).filter((line) => !baseline.warnings.includes(line));
+  const warnings = warningsIn(conduct.worlds).filter((line) => !baseline.warnings.includes(line));
   if (ending.kind === 'failure' && (isSuite || isDialectOnly)) {
     const output = isDialectOnly ? (ending.output ?? '').split('\n') : [];
     const why = [ending.why, ...output, ...warnings].filter(Boolean);

@@ -50,6 +50,18 @@ test('the referee judges a world by the settings that it was given for the clien
   expect((await one.send('GET', '/_sandbox/referee')).body).toEqual(told.body);
 });
 
+test('an intent that reads no reference fails the report of a world, also after a reset, until it reads one', async () => {
+  const one = await judged({ intent: { client_ref_id: '^(invoice-\\d+)' } });
+  const reportIn = async () => (await one.send('GET', '/_sandbox/referee')).body;
+  await one.pay({ client_ref_id: 'order-1' });
+  const unknown = expect.stringMatching(/^the intent reads none of 1 reference, so .* of this client have$/);
+  expect(await reportIn()).toMatchObject({ passed: false, result: 'unknown', unknown });
+  await one.world.reset();
+  expect(await reportIn()).toMatchObject({ passed: false, result: 'unknown', unknown });
+  await one.pay({ client_ref_id: 'invoice-1' });
+  expect(await reportIn()).toMatchObject({ passed: true, result: 'passed', unknown: null });
+});
+
 test('a report has every format', async () => {
   const one = await clientFor();
   await payTwice(one);

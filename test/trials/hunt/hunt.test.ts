@@ -225,6 +225,12 @@ testRows<[string, (api: PayoutApi) => Promise<unknown>, Options, string]>([
     'must succeed in time, but it had not ended after',
   ],
   [
+    'sends no reference that the intent reads',
+    (api) => api.initiate(order(1)),
+    { intent: { client_ref_id: '^(invoice-\\d+)' } },
+    'without any failure, the intent reads none of 1 reference',
+  ],
+  [
     'has an unknown option',
     () => Promise.resolve(),
     { goal: ['lost'] } as never,

@@ -59,11 +59,8 @@ async function matrixOf(
     await row?.use(world);
     let ending: Ending = { kind: 'success' };
     await PayoutApi.run(world, async (api) => void (ending = (await client(api)) ?? ending));
-    const [requests, payouts, entries] = await Promise.all([
-      world.requests(),
-      world.transactions(),
-      world.entries(),
-    ]);
+    const lists = [world.requests(), world.transactions(), world.entries()] as const;
+    const [requests, payouts, entries] = await Promise.all(lists);
     const evidence = {
       requests,
       evicted: row === undefined ? 0 : evicted,
@@ -305,6 +302,13 @@ test.each<[what: string, WorldRow[], Client, cells: string[], Options?]>([
   ],
   ['command that pays less in a dialect', [dialect], payUnlessTerse, [NOT_PAID]],
   [
+    'reference that the intent does not read, where those that it reads are refused',
+    [REFUSED],
+    async (api) => (await api.initiate(order(2, { client_ref_id: 'refund', amount: 1 })), send(api)),
+    ['survives'],
+    { conduct: ORDERS },
+  ],
+  [
     'payout that is paid under two references also without any failure',
     [scenario('happy-fast'), FIRST_FAILS],
     payTwice,
@@ -393,7 +397,9 @@ test('only what both runs without failures paid is expected, and the baseline sa
   expect(cells).toMatchObject([{ verdict: 'not exercised' }]);
 });
 
-testRows<[string, Client, string]>([
+const INVOICES: Options = { conduct: { intent: { client_ref_id: '^(invoice-\\d+)' } } };
+
+testRows<[string, Client, string, Options?]>([
   ['fails', async (api) => (await api.initiate(order(1)), FAILED), 'exit code 1, and it wrote: no payout'],
   ['sends nothing', () => Promise.resolve(), 'no request with a valid key reached the sandbox: give the'],
   [
@@ -403,8 +409,11 @@ testRows<[string, Client, string]>([
   ],
   ['does not end', () => Promise.resolve({ kind: 'stuck', afterMs: 500 }), 'it had not ended after 500 ms'],
   ['pays nothing', async (api) => void (await api.balance()), 'the command makes no payout'],
-])('a command that cannot be compared with itself is refused', async (_what, client, message) => {
-  const error = await matrixOf([scenario('happy-fast')], client).catch((failure: unknown) => failure);
+  ['sends no reference that the intent reads', send, 'the intent reads none of 1 reference', INVOICES],
+])('a command that cannot be compared with itself is refused', async (_what, client, message, options) => {
+  const error = await matrixOf([scenario('happy-fast')], client, options).catch(
+    (failure: unknown) => failure,
+  );
   expect(error).toBeInstanceOf(UsageError);
   expect((error as Error).message).toContain(message);
 });
