@@ -140,17 +140,19 @@ export function checkRailRules(
 ) {
   const { transfer_mode: mode, amount, beneficiary_account: account, beneficiary_ifsc: ifsc } = request;
   const mayBeUpiId = mode === 'UPI' && rows.upi_beneficiary === 'account_or_upi_id';
-  const found: readonly RailProblem[] = [
-    ...more,
-    { field: 'beneficiary_ifsc', row: rows.formats, problem: ifscProblem(ifsc) },
-    { field: 'beneficiary_account', row: rows.formats, problem: accountProblem(account, mayBeUpiId) },
-    { field: 'amount', row: rows.mode_limits, problem: amountProblem(amount, mode) },
-  ];
-  const withRow = (wanted: 'warn' | 'refuse'): FieldError[] =>
-    found
-      .filter(({ row, problem }) => row === wanted && problem !== undefined)
-      .map(({ field, problem }) => fieldError(field, problem!));
-  return { warnings: withRow('warn').map(({ message }) => message), errors: withRow('refuse') };
+  const warnings: string[] = [];
+  const errors: FieldError[] = [];
+  const found = (field: string, row: RailProblem['row'], problem: string | undefined): void => {
+    if (problem === undefined) return;
+    const error = fieldError(field, problem);
+    if (row === 'warn') warnings.push(error.message);
+    if (row === 'refuse') errors.push(error);
+  };
+  for (const { field, row, problem } of more) found(field, row, problem);
+  found('beneficiary_ifsc', rows.formats, ifscProblem(ifsc));
+  found('beneficiary_account', rows.formats, accountProblem(account, mayBeUpiId));
+  found('amount', rows.mode_limits, amountProblem(amount, mode));
+  return { warnings, errors };
 }
 
 const Parameter = z

@@ -73,10 +73,10 @@ export interface AdmissionOptions {
 /** The `Sec-Fetch-Site` of what is no page of another site. */
 const OWN_SITES: ReadonlySet<unknown> = new Set([undefined, 'none', 'same-origin']);
 
-const needsNoKey = ({ routeOptions, exchange, headers }: FastifyRequest): boolean =>
+const needsNoKey = ({ exchange, headers }: FastifyRequest): boolean =>
   headers.authorization === undefined &&
   OWN_SITES.has(headers['sec-fetch-site']) &&
-  routeOptions.config.name === 'status' &&
+  exchange.route === 'status' &&
   exchange.dialect.status.without_key === 'answered';
 
 const NAME_HEADER = 'x-sandbox-world-name';
@@ -118,9 +118,9 @@ export function admission({ worlds, keyOf, defaultKey }: AdmissionOptions): onRe
 }
 
 /** True for a request that this limit does not apply to: a scenario may have a limit of its own, which its world counts. */
-function isFree({ exchange, routeOptions }: FastifyRequest): boolean {
-  const scenario = exchange.world.latest.index.base;
-  return scenario.hasOwnRateLimit || rateLimitOn(scenario, routeOptions.config.name) === null;
+function isFree({ exchange: { world, route } }: FastifyRequest): boolean {
+  const scenario = world.latest.index.base;
+  return scenario.hasOwnRateLimit || rateLimitOn(scenario, route) === null;
 }
 
 const NO_HEADERS = { 'x-ratelimit-limit': false, 'x-ratelimit-remaining': false, 'x-ratelimit-reset': false };

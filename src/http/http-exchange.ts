@@ -26,6 +26,7 @@ export const pathOf = (request: FastifyRequest): string => request.url.split('?'
 export class HttpExchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
+  readonly route: RouteName | undefined;
   dialect: Dialect;
   /** The world of its key. Set by the first hook of the routes that have one. */
   world!: World;
@@ -68,13 +69,10 @@ export class HttpExchange {
   constructor(request: FastifyRequest, reply: FastifyReply, dialect: Dialect, stopwatchMs: () => number) {
     this.request = request;
     this.reply = reply;
+    this.route = request.routeOptions?.config?.name; // Fastify makes the options anew each time
     this.dialect = dialect;
     this.#stopwatchMs = stopwatchMs;
     this.#startedMs = stopwatchMs();
-  }
-
-  get route(): RouteName | undefined {
-    return this.request.routeOptions?.config?.name;
   }
 
   /** The request has found its world, which its server keeps until `close`. */

@@ -83,13 +83,6 @@ function lineOf(exchange: HttpExchange): object {
   };
 }
 
-/** Drops the body of a GET or a HEAD, which nothing reads: unread, it would hide that the client leaves. */
-function dropBody({ method, raw }: FastifyRequest): void {
-  const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
-  const isRead = method === 'GET' || method === 'HEAD';
-  if (isRead && (length !== undefined || encoding !== undefined)) raw.resume();
-}
-
 /** What every request passes before its key is checked: limits, the log, and one way to answer errors. */
 export function httpServer(options: HttpServerOptions) {
   const { log, observe, scenarios, stopwatchMs, wallClock } = options;
@@ -145,7 +138,6 @@ export function httpServer(options: HttpServerOptions) {
   app.addHook('onRoute', (route) => void routes.push(route));
   app.addHook('onRequest', (request, reply, done) => {
     record(request, reply);
-    dropBody(request);
     if (request.raw.rawHeaders.length > 2 * MAX_HEADERS) throw new Refusal('HEADERS_TOO_LARGE');
     refuseRepeatedHeaders(request.raw.rawHeaders);
     refuseOtherSites(request);

@@ -188,7 +188,7 @@ export function* judging(id: string, evidence: Evidence, settings: RefereeSettin
   }
   const checks = yield* oncePerCause(reports);
   const found = { error: 0, warning: 0, notice: 0 };
-  for (const { severity } of checks.flatMap(({ findings }) => findings)) found[severity] += 1;
+  for (const { findings } of checks) for (const { severity } of findings) found[severity] += 1;
   const { read, unread } = byIntent(facts);
   const report = reportOf(
     {

@@ -12,7 +12,7 @@ import { clientOf, PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts
 import { serverFor } from '../support/server.ts';
 import { sized } from '../support/size.ts';
 
-/** An app whose requests are handled and whose responses are written by turns. */
+/** An app whose requests are handled and whose responses are written by turns, as those of the service. */
 function appWith(prepare: (app: FastifyInstance) => void): FastifyInstance {
   const app = fastify();
   const wallClock = new ManualClock();
@@ -24,6 +24,7 @@ function appWith(prepare: (app: FastifyInstance) => void): FastifyInstance {
     const socket = sockets.get(name) ?? new Socket();
     sockets.set(name, socket);
     Object.assign(raw, { req: Object.assign(request.raw, { socket }) });
+    Object.assign(request, { exchange: { route: 'balance' } });
     connections.began({ response: raw, worldId: () => undefined, over: () => undefined });
     done();
   });
@@ -37,7 +38,7 @@ test('all requests of one turn are handled before the first of their responses i
   const happened: string[] = [];
   const app = appWith((one) => {
     one.addHook('onResponse', async ({ url }) => void happened.push(`sent ${url}`));
-    one.get('/:name', { config: { name: 'balance' } }, async ({ url }) => {
+    one.get('/:name', async ({ url }) => {
       happened.push(`handled ${url}`);
       return 'done';
     });
@@ -49,10 +50,8 @@ test('all requests of one turn are handled before the first of their responses i
 
 test('a response that cannot be written becomes an error, and the others of its turn are written', async () => {
   const app = appWith((one) => {
-    one.get('/good', { config: { name: 'balance' } }, async () => 'done');
-    one.get('/bad', { config: { name: 'balance' } }, async (_request, reply) =>
-      reply.header('x-name', 'two\nlines').send('done'),
-    );
+    one.get('/good', async () => 'done');
+    one.get('/bad', async (_request, reply) => reply.header('x-name', 'two\nlines').send('done'));
   });
   await app.ready();
   const answers = await Promise.all(['/good', '/bad', '/good'].map((url) => app.inject({ url })));
@@ -63,7 +62,7 @@ test('one request of a connection is handled at a time, and connections take tur
   const happened: string[] = [];
   const app = appWith((one) => {
     one.addHook('onResponse', async ({ url }) => void happened.push(`sent ${url}`));
-    one.get('*', { config: { name: 'balance' } }, async ({ url }) => {
+    one.get('*', async ({ url }) => {
       happened.push(`handled ${url}`);
       return 'done';
     });

@@ -197,7 +197,7 @@ export class Connections {
 }
 
 /** Collects a body: its first chunk, as most have no other, then one buffer, since an object for each chunk of a byte would take far more. */
-function collectBody({ headers, routeOptions: { bodyLimit }, raw }: FastifyRequest): BodyReader {
+function collectBody({ headers, raw }: FastifyRequest, bodyLimit: number): BodyReader {
   let body: Buffer = Buffer.alloc(0);
   let length = 0;
   let refused: Refusal | null | undefined;
@@ -231,9 +231,10 @@ function collectBody({ headers, routeOptions: { bodyLimit }, raw }: FastifyReque
  * which hides that its client leaves.
  */
 function takeBody(request: FastifyRequest): void {
-  const { raw, exchange, routeOptions } = request;
-  const isRead = raw.readableFlowing !== true && routeOptions.bodyLimit <= MAX_BODY_BYTES; // a longer one is read as it comes
-  if (isRead) exchange.body = collectBody(request);
+  const { raw, exchange, method } = request;
+  if (method === 'GET' || method === 'HEAD') return void raw.resume(); // nothing reads its body
+  const { bodyLimit } = request.routeOptions;
+  if (bodyLimit <= MAX_BODY_BYTES) exchange.body = collectBody(request, bodyLimit); // a longer one is read as it comes
 }
 
 /**
@@ -253,8 +254,8 @@ export const turns = fp<Pick<ConnectionsOptions, 'wallClock'> & { readonly conne
     const writeAll = (): void => {
       for (const write of handled.splice(0)) write();
     };
-    app.addHook('onSend', ({ routeOptions: { config } }, _reply, payload, done) => {
-      if (config.name === undefined) return done(null, payload); // not of the payout service
+    app.addHook('onSend', ({ exchange }, _reply, payload, done) => {
+      if (exchange.route === undefined) return done(null, payload); // not of the payout service
       const write = (): void => {
         try {
           done(null, payload);

@@ -11,24 +11,25 @@ import { undoneState } from './outcomes.ts';
 
 /** Checks of second payments: what the ledger shows was paid more than once, and one intended payout that is sent under several references. */
 
-/** The groups with more than one payout. */
-function* repeated(paid: readonly Paid[], keyOf: (one: Paid) => string | null): Steps<(readonly Paid[])[]> {
+const tooMuch = (again: readonly Paid[]): string => `${rupeesOf(totalOf(again))} too much`;
+
+/** The groups with more than one payout, and what of it is too much. */
+function* repeated(paid: readonly Paid[], keyOf: (one: Paid) => string | null) {
   const groups = yield* inGroups(paid, keyOf);
-  return [...groups.values()].filter((group) => group.length > 1);
+  return [...groups.values()].flatMap((group) => (group.length > 1 ? { group, again: group.slice(1) } : []));
 }
 
 /** One reference, several payouts. */
 function* byReference(facts: Case): Steps<readonly Mistake[]> {
   const found = yield* repeated(facts.paid, ({ reference }) => reference);
-  return yield* inSteps(found, (group) => {
+  return yield* inSteps(found, ({ group, again }) => {
     const [{ reference }] = group as [Paid];
-    const amountPaise = totalOf(group.slice(1));
     return {
-      message: `${reference} was ${madeOrPaid(group)} ${often(group.length)}: ${rupeesOf(amountPaise)} too much`,
+      message: `${reference} was ${madeOrPaid(group)} ${often(group.length)}: ${tooMuch(again)}`,
       fix: `this service pays again for a repeated reference: read the status of ${reference} before it is sent again, and switch off what resends by itself`,
       calls: sendsOf(facts, group),
       references: [reference], // also where its requests were cleared
-      amountPaise,
+      amountPaise: totalOf(again),
     };
   });
 }
@@ -49,17 +50,16 @@ function* firstsOf({ paid }: Case): Steps<readonly Paid[]> {
 /** One declared payout, several references: from the ledger alone. */
 function* paidByIntent(facts: Case): Steps<readonly (Mistake & { readonly references: string[] })[]> {
   const found = yield* repeated(yield* firstsOf(facts), (one) => declaredOf(facts, one));
-  return yield* inSteps(found, (group) => {
-    const amountPaise = totalOf(group.slice(1));
+  return yield* inSteps(found, ({ group, again }) => {
     const references = group.map(({ reference }) => reference); // also where their requests are gone
     const calls = sendsOf(facts, group);
     const denied = deniedBefore(facts, references, calls);
     const about = {
-      message: `${shortListed(references)} were ${group.length === 2 ? 'both' : 'all'} ${madeOrPaid(group)}, for one payout: ${rupeesOf(amountPaise)} too much`,
+      message: `${shortListed(references)} were ${group.length === 2 ? 'both' : 'all'} ${madeOrPaid(group)}, for one payout: ${tooMuch(again)}`,
       fix: `keep one reference for each payout, and use it for every send of that payout${ifSeparate(facts)}`,
       calls,
       references,
-      amountPaise,
+      amountPaise: totalOf(again),
     };
     if (denied === null) return about;
     const [earlier, { of, from }] = denied;
@@ -113,7 +113,7 @@ function* byAccount(facts: Case): Steps<Omit<Evaluation, 'isExercised'>> {
     : '--intent or --expect says whether that was meant';
   const firsts = yield* firstsOf(facts);
   const judged = isDeclared ? firsts.filter((one) => sendsOf(facts, [one]).length > 0) : firsts; // others were cleared
-  for (const group of yield* repeated(judged, payoutKey)) {
+  for (const { group, again } of yield* repeated(judged, payoutKey)) {
     yield;
     if (group.every((one) => declaredOf(facts, one) !== null)) continue; // these are payouts of their own
     const [{ account, amountPaise }] = group as [Paid];
@@ -128,7 +128,7 @@ function* byAccount(facts: Case): Steps<Omit<Evaluation, 'isExercised'>> {
       message,
       fix: 'if it was one payout, keep one reference for it; if it was two, declare an intent that differs between them',
       calls: sendsOf(facts, group),
-      amountPaise: totalOf(group.slice(1)),
+      amountPaise: totalOf(again),
       parts: [], // which of them led to it, nobody can say
     });
   }
