@@ -3,7 +3,6 @@ import { fastify, type FastifyInstance } from 'fastify';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { JournalEntry } from '../../src/contract/control-responses.ts';
-import { DEFAULT_DIALECT } from '../../src/contract/dialect.ts';
 import { Connections, turns } from '../../src/http/limits/connections.ts';
 import { systemClock } from '../../src/platform/system-clock.ts';
 import { ask } from '../support/control.ts';
@@ -25,7 +24,7 @@ function appWith(prepare: (app: FastifyInstance) => void): FastifyInstance {
     const socket = sockets.get(name) ?? new Socket();
     sockets.set(name, socket);
     Object.assign(raw, { req: Object.assign(request.raw, { socket }) });
-    Object.assign(request, { exchange: { route: 'balance', dialect: DEFAULT_DIALECT } });
+    Object.assign(request, { exchange: { route: 'balance', decided: { rule: 'any' } } });
     connections.began({ response: raw, worldId: () => undefined, over: () => undefined });
     done();
   });
