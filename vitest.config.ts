@@ -6,14 +6,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { yamlModules } from './build/yaml-modules.ts';
 import { hasBrowser } from './test/support/chromium.ts';
 import { hasRedisServer } from './test/support/store/redis-server.ts';
+import { BROWSER, STORE } from './test/support/what-tests-use.ts';
 
 const isLong = process.env['TESTS'] === 'long';
 
-/** What a test names that starts a program or shows a page of the build; one that uses the browser; one that asks a store. */
-const BUILT =
-  /\b(?:Program|MAIN|startProgram|runProgram|startOnTerminal|onTerminal|paste|spawnSync|execFile|startTarget|WAYS_IN|StdioClientTransport)\b|\bdist\/|_sandbox\/docs/;
-const BROWSER = /support\/browser\.ts/;
-const STORE = /support\/store\/(?!scripts-run|store-times)/;
 /** Ends nodes of a cluster and moves its slots: only with TESTS=long. */
 const LONG = 'test/store/failover.test.ts';
 
@@ -22,11 +18,11 @@ const TESTS = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map((name) => `test/${name.replaceAll('\\', '/')}`)
   .filter((name) => isLong || name !== LONG)
   .map((name) => ({ name, text: readFileSync(name, 'utf8') }));
-const using = (...what: readonly RegExp[]): string[] =>
-  TESTS.filter(({ text }) => what.some((one) => one.test(text))).map(({ name }) => name);
+const using = (what: RegExp): string[] => TESTS.filter(({ text }) => what.test(text)).map(({ name }) => name);
 
 const without = new Set([...(hasRedisServer ? [] : using(STORE)), ...(hasBrowser ? [] : using(BROWSER))]);
-const endToEnd = using(BUILT, BROWSER, STORE);
+/** They take so long that the last ones to run would leave a processor idle: these start first. */
+const slow = [...using(BROWSER), 'test/trials/hunt/hunt.test.ts'];
 
 /** A slow machine is no failure, nor is one that stands still for ten seconds: only what never ends reaches these. */
 const MINUTES = {
@@ -34,15 +30,10 @@ const MINUTES = {
   hookTimeout: 120_000,
   expect: { poll: { timeout: 60_000 } },
 };
-const END_TO_END = {
-  name: 'end to end',
-  include: endToEnd.filter((name) => !without.has(name)),
+const ALL = {
+  name: 'all',
+  include: TESTS.map(({ name }) => name).filter((name) => !without.has(name)),
   globalSetup: ['test/support/build.ts', 'test/support/store/shared-store.ts'],
-  ...MINUTES,
-};
-const IN_PROCESS = {
-  name: 'in process',
-  include: TESTS.map(({ name }) => name).filter((name) => !endToEnd.includes(name)),
   ...MINUTES,
 };
 /** The tests that speak to a sandbox over HTTP run once more, with worlds in a store: only with TESTS=long. */
@@ -50,19 +41,21 @@ const STORED = {
   name: 'stored',
   include: ['test/http/{control,service}/*.test.ts', 'test/client/*.test.ts'],
   exclude: ['test/http/service/fault-leaks.test.ts'], // counts the timers of one process
-  globalSetup: END_TO_END.globalSetup,
+  globalSetup: ALL.globalSetup,
   provide: { isStored: true },
   ...MINUTES,
 };
-const PROJECTS = [...(isLong && hasRedisServer ? [STORED] : []), END_TO_END, IN_PROCESS];
+const PROJECTS = [...(isLong && hasRedisServer ? [STORED] : []), ALL];
 
 /** One project after the other, since a worker is ended when its next file is of another one; within it in a random order. */
-class OneProjectAfterTheOther extends BaseSequencer {
+class SlowOnesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { seed } = this.ctx.config.sequence;
     const random = (name: string): string => createHash('sha256').update(`${seed} ${name}`).digest('hex');
-    const rank = ({ moduleId, project }: TestSpecification): string =>
-      `${PROJECTS.findIndex(({ name }) => name === project.name)} ${random(moduleId)}`;
+    const rank = ({ moduleId, project }: TestSpecification): string => {
+      const isSlow = slow.some((name) => moduleId.endsWith(name));
+      return `${PROJECTS.findIndex(({ name }) => name === project.name)} ${isSlow ? 0 : 1} ${random(moduleId)}`;
+    };
     return files.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1));
   }
 }
@@ -71,7 +64,7 @@ export default defineConfig({
   plugins: [yamlModules()],
   test: {
     setupFiles: ['test/support/setup.ts'],
-    sequence: { shuffle: true, sequencer: OneProjectAfterTheOther },
+    sequence: { shuffle: true, sequencer: SlowOnesFirst },
     maxWorkers: Math.max(3, availableParallelism()), // tests wait a third of their time, for programs, timers and the browser
     isolate: false, // files share the modules of their worker: loading them anew for each took 40 s of processor time
     server: { deps: { external: [/\/dist\//] } }, // what the build wrote is run as it is

@@ -37,7 +37,13 @@ const sharedBrowser = (): Promise<Browser> =>
   (browser ??= chromium.launch({
     executablePath: CHROMIUM,
     timeout: 60_000,
-    args: ['--no-sandbox', '--disable-dev-shm-usage', '--in-process-gpu'], // one process less to start
+    args: [
+      '--no-sandbox',
+      '--disable-dev-shm-usage',
+      '--in-process-gpu', // one process less to start
+      '--renderer-process-limit=1', // one process for the pages of all tests
+      '--disable-site-isolation-trials',
+    ],
   }));
 
 /**

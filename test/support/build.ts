@@ -2,7 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { TestProject } from 'vitest/node';
 import { hasBrowser } from './chromium.ts';
+import { BROWSER, BUILT, isNeeded } from './what-tests-use.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -25,12 +27,13 @@ function changedMs(path: string): number {
   return Math.max(stats.mtimeMs, ...readdirSync(path).map((name) => changedMs(join(path, name))));
 }
 
-/** Builds `dist` before the tests unless it is up to date, since some tests run the built program. */
-export default function build(): void {
+/** Builds `dist` before tests that need it, unless it is up to date. */
+export default function build(project: TestProject): void {
   if (!hasBrowser)
     process.stderr.write(
       'no Chromium (CHROMIUM may name one): the tests of the dashboard in it are skipped\n',
     );
+  if (!isNeeded(project, BUILT, BROWSER)) return;
   const newestSourceMs = Math.max(...SOURCES.map((path) => changedMs(join(ROOT, path))));
   if (changedMs(join(ROOT, WRITTEN_LAST)) > newestSourceMs) return;
   const { status, stdout, stderr } = spawnSync('npm', ['run', '--silent', 'build'], {
