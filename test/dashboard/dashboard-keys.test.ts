@@ -146,6 +146,9 @@ test('the palette pays, advances and opens in words, and says what it does not u
   await keyboard.press('Enter'); // changes no words
   const words = page.getByLabel('Command', { exact: true });
   expect(await words.inputValue()).toBe('pay 1500,50');
+  await words.fill('timeout');
+  const best = page.getByRole('dialog').getByRole('option').first();
+  await best.getByText('The next initiate times out after the payout').waitFor();
   await words.fill('pay 10 000'); // not ₹10 to the account 000
   await page.getByRole('option').getByText('“10 000” is not an amount').waitFor();
   let showSummary = (): void => undefined;
@@ -168,6 +171,9 @@ test('the palette pays, advances and opens in words, and says what it does not u
   await keyboard.press('2');
   await keyboard.press('/');
   await page.getByRole('searchbox').and(page.locator(':focus')).waitFor();
+  await keyboard.type('twin-again');
+  await keyboard.press('Enter'); // opens the first match
+  await page.getByRole('region', { name: 'twin-again' }).waitFor();
   expect(await payer.world.transactions()).toHaveLength(3);
   await type('pay 10 to Asha@OKAXIS');
   await said.getByText(/₹10.00: 200/).waitFor();

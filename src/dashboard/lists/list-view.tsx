@@ -130,6 +130,7 @@ export function ListView<T, F extends ListFilter>(props: Props<T, F>) {
             placeholder={`Search ${searched}  /`}
             value={filter.text}
             onInput={(event) => setFilter({ ...filter, text: event.currentTarget.value })}
+            onKeyDown={({ key }) => key === 'Enter' && shown[0] !== undefined && onOpen(kind.keyOf(shown[0]))}
           />
           {props.choices}
         </div>

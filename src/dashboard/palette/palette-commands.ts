@@ -91,11 +91,7 @@ function orderCommands(live: LiveWorld, words: string): readonly Command[] {
   if (words === '') return [];
   const [, times, route = 'initiate', rest] = (sentence.exec(words) ??
     sentence.exec(`next ${words}`)) as unknown as OrderWords;
-  const wanted = rest
-    .replace('commit', 'payout')
-    .replace('hang', 'timeout')
-    .split(' ')
-    .filter((word) => word !== '');
+  const wanted = rest.replace('commit', 'payout').replace('hang', 'timeout').split(' ');
   return FAILURES[route]
     .filter(({ name, text }) => wanted.every((word) => `${name} ${text}`.includes(word)))
     .map((failure) => {
@@ -202,20 +198,19 @@ export function commandsFor(live: LiveWorld, text: string): readonly Command[] {
     { title: 'Use …', note: 'use rate-limited: a scenario', typed: 'use ' },
     { title: 'Open …', note: 'open order-1, open #12', typed: 'open ' },
   ];
-  const plain = [...plainCommands(live), ...(words === '' ? examples : scenarioCommands(live))];
-  const own = [payCommand(live, typed), moneyCommand(live, words), advanceCommand(live, words)].filter(
-    (one) => one !== null,
-  );
+  const read = [payCommand(live, typed), moneyCommand(live, words), advanceCommand(live, words)];
+  const own = read.filter((one) => one !== null);
   const isOrder = /^(next|every)\b/.test(words);
-  const matching = plain.filter(({ title, note }) =>
-    words.split(' ').every((word) => `${title} ${note}`.toLowerCase().includes(word)),
-  );
+  const matching = (all: readonly Command[]) =>
+    all.filter(({ title, note }) =>
+      words.split(' ').every((word) => `${title} ${note}`.toLowerCase().includes(word)),
+    );
+  const plain = matching(plainCommands(live));
   const orders = own.length > 0 ? [] : orderCommands(live, words);
   return [
     ...own,
-    ...(isOrder ? orders : []),
-    ...matching,
-    ...(isOrder ? [] : orders),
+    ...(isOrder ? [...orders, ...plain] : [...plain, ...orders]),
+    ...(words === '' ? examples : matching(scenarioCommands(live))),
     ...(own.length > 0 ? [] : openCommands(live, words)),
   ];
 }
