@@ -15,6 +15,12 @@ const OVERLAPPING = `[...document.querySelectorAll('[role=row]')].filter((row) =
     a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1));
 }).length`;
 
+/** The controls that are too small for a finger. */
+const SMALL = `[...document.querySelectorAll('a, button, input, select, summary')]
+  .map((element) => [element, (element.closest('.check, [role=row]') ?? element).getBoundingClientRect()])
+  .filter(([element, { width, height }]) => height > 0 && element.type !== 'file' && (height < ${FINGER_PX} || width < ${FINGER_PX}))
+  .map(([element, { width, height }]) => [element.textContent, element.className, width, height])`;
+
 /** The references of payouts at risk that have no room. */
 const CUT_AT_RISK = `[...document.querySelectorAll('[role=row][data-risk] button')]
   .filter((button) => button.scrollWidth > button.clientWidth)
@@ -24,6 +30,17 @@ const CUT_AT_RISK = `[...document.querySelectorAll('[role=row][data-risk] button
 const CUT_AMOUNTS = `[...document.querySelectorAll('main .number, [role=cell] > span')].filter((number) => {
   const place = (number.closest('[role=cell], dd, li') ?? number.parentElement).getBoundingClientRect();
   return number.getBoundingClientRect().right > place.right + 1;
+}).map(({ textContent }) => textContent)`;
+
+/** The failures that the sentence has no room for, by their texts. */
+const CUT_SENTENCES = `[...document.querySelectorAll('form select[aria-label="What happens"] option')].filter((option) => {
+  const select = option.parentElement;
+  select.selectedIndex = option.index;
+  const { width, right } = select.getBoundingClientRect();
+  select.style.cssText = 'position: fixed; max-width: none';
+  const needed = select.getBoundingClientRect().width;
+  select.style.cssText = '';
+  return width < needed - 1 || right > innerWidth;
 }).map(({ textContent }) => textContent)`;
 
 const { newWorld } = useWorldPage();
@@ -80,21 +97,17 @@ test.each([320, 360].slice(0, sized(1, 2)))(
     const asking = payer.status({ client_ref_id: 'order-1' });
     const { page, view, controls } = await show();
     await controls.getByRole('button', { name: 'More' }).click();
-    const small: unknown[] = [];
+    expect(await page.evaluate(CUT_SENTENCES)).toEqual([]);
+    expect((await page.getByRole('main').boundingBox())!.y).toBeLessThanOrEqual(740 / 3); // of a low phone
+    const small = await page.evaluate<unknown[]>(SMALL);
+    await controls.getByRole('button', { name: 'Less' }).click();
     for (const name of VIEWS) {
       const shown = await view(name);
       if (name === 'Requests') {
         const held = shown.getByRole('list', { name: 'Held requests' }).getByText('nothing has happened yet');
         expect((await held.boundingBox())!.height).toBeLessThan(60); // in lines, not letter by letter
       }
-      small.push(
-        ...(await page.evaluate<
-          unknown[]
-        >(`[...document.querySelectorAll('a, button, input, select, summary')]
-          .map((element) => [element, (element.closest('.check, [role=row]') ?? element).getBoundingClientRect()])
-          .filter(([element, { width, height }]) => height > 0 && element.type !== 'file' && (height < ${FINGER_PX} || width < ${FINGER_PX}))
-          .map(([element, { width, height }]) => [element.textContent, element.className, width, height])`)),
-      );
+      small.push(...(await page.evaluate<unknown[]>(SMALL)));
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
       expect(await page.evaluate('document.documentElement.scrollHeight')).toBe(900);
       expect(await page.evaluate(OVERLAPPING)).toBe(0);
@@ -103,6 +116,21 @@ test.each([320, 360].slice(0, sized(1, 2)))(
     expect(small).toEqual([]);
     for (const held of await payer.world.held()) await held.release();
     await asking;
+  },
+);
+
+test.each([1400, 360, 768].slice(0, sized(1, 3)))(
+  '%i px wide, the page stays where it is when failures are added',
+  async (width) => {
+    const { payer, show } = await badDay(width);
+    const { page, controls } = await show();
+    const top = async (): Promise<number> => (await page.getByRole('main').boundingBox())!.y;
+    const before = await top();
+    for (const name of ['one', 'two', 'three'])
+      await payer.world.rule({ name, match: { route: 'initiate' }, effect: { respond: 500 } });
+    await expect.poll(() => controls.getByTestId('ordered').locator('li').count()).toBe(3);
+    expect(await top()).toBe(before);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
   },
 );
 
@@ -188,7 +216,11 @@ test('on paper, a list has all its rows, in black on white, and there is nothing
   expect(await page.locator('.button, select, input').filter({ visible: true }).count()).toBe(0);
   const colours = (all: readonly Element[]) => [...new Set(all.map((one) => getComputedStyle(one).color))];
   expect(await page.locator('main *').evaluateAll(colours)).toEqual(['rgb(0, 0, 0)']);
-  expect(await controls.getByRole('timer').isVisible()).toBe(true);
+  const added = (one: Element): string => getComputedStyle(one, '::after').content;
+  const { id } = await payer.world.summary();
+  expect(await controls.getByRole('heading', { level: 1 }).evaluate(added)).toContain(id.slice(0, 8));
+  expect(await controls.getByRole('timer').evaluate(added)).toContain('15 Jan 2026, 16:00:00 IST');
+  expect((await page.getByRole('main').boundingBox())!.x).toBe(0);
   await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
   await page.emulateMedia({ media: null });
   await expect.poll(() => payouts.getByRole('row').count()).toBeLessThan(60);

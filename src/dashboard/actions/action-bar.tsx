@@ -84,12 +84,16 @@ function Ordered({ rule }: { readonly rule: RuleResponse }) {
   );
 }
 
-/** What was added, in the order in which it is tried. */
-function OrderQueue() {
+/** What was added, in the order in which it is tried. Its place is reserved, so that nothing moves. */
+function OrderQueue({ overrides }: { readonly overrides: readonly RuleResponse[] }) {
   const live = useLive();
-  const overrides = (live.scenario.value?.rules ?? []).filter(({ from }) => from === 'world');
   const breaks = overrides.filter(isBreak);
-  if (overrides.length === 0) return null;
+  if (overrides.length === 0)
+    return (
+      <p class={`note ${css.queue}`}>
+        The failures that you add appear here, in the order in which they are used.
+      </p>
+    );
   return (
     <div class={css.queue} data-testid="ordered">
       <ol aria-label="Added rules">
@@ -115,7 +119,9 @@ function OrderQueue() {
 
 /** What one needs all the time: the clock, the next failure, and a payout. On a phone, most of it is folded away. */
 export function ActionBar() {
+  const { scenario } = useLive();
   const [isMore, setMore] = useState(false);
+  const overrides = (scenario.value?.rules ?? []).filter(({ from }) => from === 'world');
   return (
     <div class={css.bar} data-more={isMore ? '' : undefined}>
       <ClockControls />
@@ -123,7 +129,7 @@ export function ActionBar() {
         <FailureSentence />
         <span class={css.fold}>
           <Button isLocal isExpanded={isMore} act={() => setMore(!isMore)}>
-            {isMore ? 'Less' : 'More'}
+            {isMore ? 'Less' : overrides.length === 0 ? 'More' : `More (${overrides.length})`}
           </Button>
         </span>
         <Button
@@ -135,7 +141,7 @@ export function ActionBar() {
           Pay
         </Button>
       </div>
-      <OrderQueue />
+      <OrderQueue overrides={overrides} />
     </div>
   );
 }

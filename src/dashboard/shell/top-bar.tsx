@@ -74,7 +74,7 @@ export function TopBar({ live }: { readonly live: LiveWorld }) {
   const name = live.summary.value?.name ?? null;
   return (
     <div class={css.line}>
-      <h1>
+      <h1 data-world={name ?? live.summary.value?.id.slice(0, 8)}>
         <span class={css.brand}>Payout sandbox</span>
       </h1>
       <Connection live={live} />
