@@ -55,7 +55,7 @@ test('the address names what is open and leads exactly there: by reload, back an
   await paste('#payouts?payout=TXN0');
   await said.getByText('This world has no payout TXN0.').waitFor();
   await paste('#requests?request=61');
-  await said.getByText('The journal of this world has no request 61.').waitFor();
+  await said.getByText('This world has no request 61.').waitFor();
   await expect.poll(() => page.url()).not.toContain('request=61');
 });
 

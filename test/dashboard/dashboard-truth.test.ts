@@ -91,7 +91,7 @@ test('a world is shown by its name and key, and one that is dropped meanwhile as
   expect(await row.isVisible()).toBe(true); // until everything of the new world is there
   await wallet.continue();
   await row.waitFor({ state: 'detached' });
-  await said.getByText('The world began anew or was replaced: 1 payout of it is gone.').waitFor();
+  await said.getByText('The world was reset or replaced: 1 payout of it is gone.').waitFor();
   expect(await controls.innerText()).toContain('₹10,00,000.00');
   await page.waitForURL((shown) => !shown.hash.includes('payout=')); // in whichever view
 });

@@ -192,7 +192,7 @@ test('the dashboard shows a scenario, a rule, a cleared journal and a reset that
   await requests.getByText('server-error/').first().waitFor();
   await payer.world.clearRequests();
   await requests.getByText('server-error/').waitFor({ state: 'detached' });
-  await said.getByText('Another client cleared the journal').waitFor();
+  await said.getByText('Another client cleared the requests').waitFor();
   await view('Scenario');
   await payer.world.reset();
   await scenario.getByText('world/elsewhere').waitFor({ state: 'detached' });

@@ -19,7 +19,7 @@ const INITIATE: readonly Row[] = [
     { commit: true, fault: 'empty-response' },
   ],
   ['half-after-payout', 'gets half a response after the payout', { commit: true, fault: 'truncated-body' }],
-  ['garbled-after-payout', 'gets broken JSON after the payout', { commit: true, fault: 'malformed-json' }],
+  ['garbled-after-payout', 'gets invalid JSON after the payout', { commit: true, fault: 'malformed-json' }],
   ['late-after-payout', 'gets its response 5 s after the payout', { delay: '5s' }],
   ['get-402', 'gets a 402, and no payout', { respond: { status: 402 } }],
   ['timeout', 'times out, and no payout', { fault: 'hang' }],

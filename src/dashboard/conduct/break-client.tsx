@@ -39,7 +39,7 @@ export function BreakClient({ report, judge, end }: Props) {
   const stop = (): void => {
     end?.();
     const unused = ordered.filter((rule) => !isUsed(rule)); // the server keeps the score of the others
-    removeRules(live, unused, 'The client has ended, and the failures that it did not meet are removed.');
+    removeRules(live, unused, 'The client has ended, and the failures that it did not get are removed.');
   };
   return (
     <div class="block">

@@ -76,7 +76,7 @@ export function Overview() {
         />
       </dl>
       {Array.isArray(invariants) && (
-        <Refusal text={`Broken invariants, which is a bug in the sandbox: ${invariants.join('; ')}`} />
+        <Refusal text={`The ledger is wrong, which is a bug in the sandbox: ${invariants.join('; ')}`} />
       )}
       {!live.isLoaded.value ? (
         <p class="loading" role="status">

@@ -163,8 +163,8 @@ function plainCommands(live: LiveWorld): readonly Command[] {
   const isLatest = last !== null && last.action >= own;
   const lastText = isLatest ? `the last action: ${last.name}, ${istMoment(last.at)}` : 'the last action';
   return [
-    command('Risk', 'the payouts at risk', () => showPayouts('at_risk')),
-    command('Out of date', 'the payouts whose end was not seen', () => showPayouts('out_of_date')),
+    command('At risk', 'payouts that no response has shown', () => showPayouts('at_risk')),
+    command('Out of date', 'payouts whose final state was not seen', () => showPayouts('out_of_date')),
     command(isFrozen ? 'Resume' : 'Freeze', 'the clock, f', () => toggleClock(live)),
     ...SPEEDS.filter((speed) => speed > 0).map((speed) =>
       command(`Speed: ${speedText(speed)}`, 'the clock', () => setSpeed(live, speed)),
@@ -181,11 +181,6 @@ function plainCommands(live: LiveWorld): readonly Command[] {
     ...worldCommands(live),
   ];
 }
-
-const scenarioCommands = (live: LiveWorld): readonly Command[] =>
-  (live.scenarios.value?.scenarios ?? []).map(({ name }) =>
-    command(`Use ${name}`, 'the scenario of this world', () => chooseScenario(live, name)),
-  );
 
 /** What these words can mean, the best first. Without words, everything. */
 export function commandsFor(live: LiveWorld, text: string): readonly Command[] {
@@ -206,11 +201,14 @@ export function commandsFor(live: LiveWorld, text: string): readonly Command[] {
       words.split(' ').every((word) => `${title} ${note}`.toLowerCase().includes(word)),
     );
   const plain = matching(plainCommands(live));
+  const scenarios = (live.scenarios.value?.scenarios ?? []).map(({ name }) =>
+    command(`Use ${name}`, 'the scenario of this world', () => chooseScenario(live, name)),
+  );
   const orders = own.length > 0 ? [] : orderCommands(live, words);
   return [
     ...own,
     ...(isOrder ? [...orders, ...plain] : [...plain, ...orders]),
-    ...(words === '' ? examples : matching(scenarioCommands(live))),
+    ...(words === '' ? examples : matching(scenarios)),
     ...(own.length > 0 ? [] : openCommands(live, words)),
   ];
 }

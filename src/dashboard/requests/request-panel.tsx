@@ -53,7 +53,7 @@ function moneyText({ committed, replayed, ...balance }: JournalEntry): string {
 
 /** What a fault does, where it does not break the connection. */
 const FAULTS: Readonly<Record<string, string>> = {
-  hang: 'No response (hang), and the connection ended', // by the client, or by the rule
+  hang: 'Timed out without a response', // by the client, or by the rule
   'malformed-json': 'Sent invalid JSON',
   'slow-body': 'The client disconnected',
 };
@@ -135,7 +135,7 @@ export function RequestPanel({ entry }: { readonly entry: JournalEntry }) {
           {warning}
         </p>
       ))}
-      {cut.length > 0 && <p class="notice">The journal has only a part of its {cut.join(' and ')}.</p>}
+      {cut.length > 0 && <p class="notice">The sandbox kept only a part of its {cut.join(' and ')}.</p>}
       <div class="buttons">
         <CopyButton label="Copy as curl" text={() => curlOfRequest(entry, world.url, world.apiKey)} />
       </div>

@@ -33,7 +33,7 @@ const REQUESTS: ListKind<JournalEntry, RequestFilter> = {
   wanted: wantedRequests,
   listed: ({ requests }, id) => requests.get(Number(id)),
   read: (live, id) => live.request(Number(id)),
-  unknown: 'The journal of this world has no request',
+  unknown: 'This world has no request',
   layout: table.requests,
   keyOf: ({ id }) => String(id),
   nameOf: ({ id, route, client_ref_id: ref }) => `request ${id}, ${route ?? 'another route'} ${ref ?? ''}`,

@@ -43,7 +43,7 @@ const doneElsewhere = (event: WorldEvent): string | null => {
   switch (event.type) {
     case 'journal':
       return event.data.as === 'cleared'
-        ? 'Another client cleared the journal.'
+        ? 'Another client cleared the requests.'
         : 'The sandbox needed memory and removed the requests of this world.';
     case 'reset':
       return 'The world was reset by another client.';
@@ -121,7 +121,7 @@ export class News {
   takeMissed(gone: number): void {
     const text =
       gone > 0
-        ? `The world began anew or was replaced: ${counted(gone, 'payout')} of it ${gone === 1 ? 'is' : 'are'} gone.`
+        ? `The world was reset or replaced: ${counted(gone, 'payout')} of it ${gone === 1 ? 'is' : 'are'} gone.`
         : 'The world was read again: it was replaced, or too much happened while the dashboard was disconnected.';
     this.show({ text });
     this.replaced.value += 1;

@@ -12,10 +12,10 @@ export const wentWrong = (entry: JournalEntry): boolean =>
 
 /** What each fault sends of a response; the others send nothing. */
 const SENT: Readonly<Record<string, string>> = {
-  'truncated-body': 'half of the body',
+  'truncated-body': 'half of the response',
   'malformed-json': 'invalid JSON',
   garbage: 'bytes that are not HTTP',
-  'slow-body': 'at most a part of the body',
+  'slow-body': 'at most a part of the response',
 };
 
 /** What the client got of a response that did not reach it whole. */
