@@ -44,7 +44,14 @@ const MIDNIGHT_MS = instantMs('2026-01-15T00:00')!;
 /** Every run begins at 10:30, so that no result depends on the hour of the day. */
 const START_MINUTE = 10 * 60 + 30;
 /** What a condition of a scenario sees in a request at the beginning of a run. */
-const REQUEST = { route: 'initiate', fields: {}, headers: {}, attempt: 1, payout: 1, ageMs: 0 } as const;
+const REQUEST = {
+  route: 'initiate',
+  fields: {},
+  headers: {},
+  attempt: 1,
+  payout: () => 1,
+  ageMs: 0,
+} as const;
 
 /** When a sandbox begins. A scenario for certain hours or days begins in them: otherwise nothing of it would be met. */
 export function startMsOf({ outcomes, rules, calendar }: Scenario): number {

@@ -135,7 +135,7 @@ export interface Condition {
 const SEEN: Readonly<Record<string, Condition['seen']>> = {
   route: (facts) => facts.route,
   attempt: (facts) => facts.attempt,
-  payout: (facts) => facts.payout || undefined, // 0 when it is not known
+  payout: (facts) => facts.payout() || undefined, // 0 when it is not known
   date: (facts) => istDate(facts.nowMs),
   hours: (facts) => facts.nowMs,
   weekday: (facts) => weekdayOf(istDay(facts.nowMs)),

@@ -39,7 +39,7 @@ export interface RequestFacts {
   /** Which attempt of this reference on this route this is, counted from 1; 0 when attempts are not counted. */
   readonly attempt: number;
   /** Which new reference of its world it names, counted from 1; 0 when that is not known. */
-  readonly payout: number;
+  readonly payout: () => number;
   /** World time, ms since the epoch. */
   readonly nowMs: number;
   /** World time since the world began, in ms. */

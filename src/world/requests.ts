@@ -200,8 +200,9 @@ function endIn(state: WorldState, ended: Ended, wallMs: number, events: StateEve
   const [before] = pending.splice(index, 1) as [KeptRequest];
   const after = afterEnd(state, before, ended);
   replaceInList(state, after);
-  tell(state, after, worldTimeMs(state.clock, wallMs));
-  events.push(requestEvent(state, after));
+  const position = payoutOf(state, after);
+  tell(state, after, worldTimeMs(state.clock, wallMs), position);
+  events.push(requestEvent(state, after, position));
 }
 
 /** The state of a payout that a response shows its client; undefined for none. */
@@ -229,11 +230,11 @@ const payoutOf = (state: WorldState, { txnId, clientRefId }: KeptRequest): numbe
   positionOf(state, txnId === undefined ? { clientRefId } : { txnId });
 
 /** Says that a request has ended, has begun to wait, or has made its payout late. */
-export const requestEvent = (state: WorldState, request: KeptRequest): StateEvent => ({
-  type: 'request',
-  request,
-  payout: state.payouts[payoutOf(state, request) ?? -1],
-});
+export const requestEvent = (
+  state: WorldState,
+  request: KeptRequest,
+  position = payoutOf(state, request),
+): StateEvent => ({ type: 'request', request, payout: state.payouts[position ?? -1] });
 
 /** Whether a request has made a payout, and its response is being sent whole and at once. */
 const isTelling = ({ committed, waits, fault }: KeptRequest): boolean =>
@@ -242,10 +243,14 @@ const isTelling = ({ committed, waits, fault }: KeptRequest): boolean =>
 const ONLY = ''; // the name of a server that shares its worlds with no other
 
 /** Records what a response that has ended has told its client: what a whole one shows, unless a later request is known to have shown more. */
-export function tell(state: WorldState, request: KeptRequest, atMs: number): void {
+export function tell(
+  state: WorldState,
+  request: KeptRequest,
+  atMs: number,
+  position = payoutOf(state, request),
+): void {
   const { nth, endedAfter, committed } = request;
   const as = request.outcome === 'answered' ? shownState(request) : undefined;
-  const position = payoutOf(state, request);
   if (position === undefined) return;
   if (committed === true && state.index.beingTold.has(position)) setTelling(state, position, false);
   if (as === undefined) return;

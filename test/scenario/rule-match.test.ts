@@ -18,7 +18,7 @@ const FACTS: RequestFacts = {
     accept: 'application/json',
   },
   attempt: 2,
-  payout: 3,
+  payout: () => 3,
   nowMs: istTime('10:30'),
   ageMs: 1000,
   calendar: BANK_CALENDAR,

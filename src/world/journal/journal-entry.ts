@@ -14,7 +14,7 @@ export const factsOf = (request: KeptRequest): RequestFacts => ({
   headers: request.headers,
   attempt: request.attempt ?? 0,
   nowMs: request.atMs,
-  payout: 0, // a journal does not know the last two, and no match of a verification tests them
+  payout: () => 0, // a journal does not know the last two, and no match of a verification tests them
   ageMs: 0,
   calendar: BANK_CALENDAR,
 });

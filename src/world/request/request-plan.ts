@@ -54,7 +54,7 @@ function keepFormer({ former }: Attempts, key: string, attempt: Attempt | undefi
 }
 
 /** Which new reference of its world this is, counted from 1; 0 for one that no initiate has sent, or that is forgotten. */
-const referenceNumber = (attempts: Attempts, reference: string): number =>
+const referenceNumber = (attempts: Attempts, reference = ''): number =>
   attempts.counts.get(keyOf('initiate', reference))?.payout ?? 0;
 
 /** The part of a rule that is needed once it was taken. */
@@ -150,14 +150,13 @@ export function factsOf(
   { calendar }: Scenario,
 ): RequestFacts {
   const fields = fieldsOf(command);
-  const reference = referenceOf(state, fields);
   const atMs = nowMs(state);
   return {
     route: command.kind,
     fields,
     headers: command.request.headers,
     attempt,
-    payout: reference === undefined ? 0 : referenceNumber(state.attempts, reference),
+    payout: () => referenceNumber(state.attempts, referenceOf(state, fields)),
     nowMs: atMs,
     ageMs: atMs - state.entries[0]!.atMs,
     calendar,
