@@ -132,8 +132,8 @@ export function settingsOf(
 }
 
 /** The names in a list, each once, with those that `all` stands for. */
-const named = (list: string, all: readonly string[]): readonly string[] => {
-  const names = list.split(',').flatMap((name) => (name.trim() === 'all' ? all : name.trim()));
+const named = (list: string, all: () => readonly string[]): readonly string[] => {
+  const names = list.split(',').flatMap((name) => (name.trim() === 'all' ? all() : name.trim()));
   return [...new Set(names)].filter((name) => name !== '' && name !== 'none');
 };
 
@@ -171,9 +171,9 @@ export function sandboxRows(dialects: string, scenarios: string, settings: Setti
   /** A rule that holds requests would wait for a release that never comes in a matrix. */
   const isHeld = (name: string): boolean =>
     library.get(name)!.rules.some(({ effect }) => effect.hold !== null);
-  const usable = library.names.filter((name) => name !== 'default' && !isHeld(name));
+  const usable = () => library.names.filter((name) => name !== 'default' && !isHeld(name));
   const rows = [
-    ...named(dialects, [...presets.keys()]).map(dialectRow),
+    ...named(dialects, () => [...presets.keys()]).map(dialectRow),
     ...named(scenarios, usable).map(scenarioRow),
   ];
   if (rows.length === 0) throw new UsageError('there is nothing to run: --dialects and --scenarios are none');
