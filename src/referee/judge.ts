@@ -100,7 +100,7 @@ function* checkReport(
   if (found.length > 0) {
     const findings = (yield* inSteps(found, (one) => findingOf(one, usual))).toSorted(bySeverity);
     const { severity } = findings[0]!;
-    return { id, verdict: 'found', severity, reason: null, findings, more: 0 };
+    return { id, verdict: 'found', severity, reason: unproven, findings, more: 0 };
   }
   if (whyMissing !== null) return without(id, 'inconclusive', whyMissing);
   const whyOpen = (isExercised ? unproven : null) ?? (isOfSecondPayments ? whyForgotten : null);
@@ -133,7 +133,8 @@ function* oncePerCause(checks: readonly CheckReport[]): Steps<readonly CheckRepo
   return checks.map((check) => {
     if (check.findings.length === 0) return check;
     const findings = check.findings.filter((finding) => leaders.get(finding) === undefined);
-    if (findings.length > 0) return { ...check, findings, severity: findings[0]!.severity };
+    if (findings.length > 0) return { ...check, findings, severity: findings[0]!.severity, reason: null };
+    if (check.reason !== null) return without(check.id, 'inconclusive', check.reason); // of other payouts
     const all = new Set(check.findings.map((finding) => leaders.get(finding)!));
     return { ...check, findings, reason: `part of what ${listed([...all])} found` };
   });

@@ -162,6 +162,21 @@ test('a double payment that is only guessed is a warning once the ledger shows b
   });
 });
 
+test('what nobody knows of some payouts is said beside what another check found of others', () => {
+  const to = { beneficiary_account: '000333444555' };
+  const payouts = [
+    ...['order-1', 'other-2'].map((name) => payoutOf(name, [])),
+    ...['leg-1', 'leg-2'].map((name) => payoutOf(name, [], to)),
+  ];
+  const legs = ['leg-1', 'leg-2'].map((reference): Line => ({ reference, state: 'PENDING', body: to }));
+  const evidence = evidenceOf([lost, { reference: 'other-2', state: 'PENDING' }, ...legs], { payouts });
+  expect(saidOf('paid-twice', evidence)).toMatch(/^found warning/);
+  expect(checkOf('paid-more-often', evidence)).toMatchObject({
+    verdict: 'inconclusive',
+    reason: expect.stringContaining('(leg-1 and leg-2)'),
+  });
+});
+
 test.each([409, 400, 402, 429])('a %d for a repetition does not say what became of the payout', (http) => {
   const again: Line = { http, change: { code: http === 429 ? null : 'DUPLICATE_REFERENCE' } };
   expect(saidOf('never-asked', evidenceOf([lost, again]))).toMatch(/^found warning: order-1 was made/);
