@@ -41,18 +41,17 @@ const UNITS = [
   ['s', 1000],
 ] as const;
 
-/** `3 d 2 h`, `2 s`, `340 ms`: the two largest units. */
+/** `3 d 2 h`, `12 s`, `1.9 s`, `340 ms`: rounded to the smaller of its two units. */
 export function duration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  let rest = ms;
-  const parts: string[] = [];
-  for (const [unit, size] of UNITS) {
-    const whole = Math.floor(rest / size);
-    rest -= whole * size;
-    if (whole > 0) parts.push(`${whole} ${unit}`);
-    if (parts.length === 2) break;
-  }
-  return parts.join(' ');
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
+  if (ms < 9950) return `${Math.round(ms / 100) / 10} s`;
+  const [, size] = UNITS[UNITS.findIndex(([, one]) => one <= ms) + 1] ?? UNITS[3];
+  let rest = Math.round(ms / size) * size;
+  return UNITS.flatMap(([unit, one]) => {
+    const whole = Math.floor(rest / one);
+    rest -= whole * one;
+    return whole > 0 ? [`${whole} ${unit}`] : [];
+  }).join(' ');
 }
 
 /** A text of a client without control characters, and without those that change its direction. Joiners of Indian scripts and of emoji stay. */
