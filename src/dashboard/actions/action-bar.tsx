@@ -3,6 +3,7 @@ import type { RuleResponse } from '../../contract/control-responses.ts';
 import type { RouteName } from '../../contract/match.ts';
 import { grouped } from '../../contract/words.ts';
 import { RequestLinks } from '../requests/request-links.tsx';
+import { showView } from '../shell/navigation.ts';
 import { hide, overlay, show } from '../shell/overlay.ts';
 import { useLive } from '../store/current-world.ts';
 import { Button, submits } from '../ui/button.tsx';
@@ -84,11 +85,12 @@ function Ordered({ rule }: { readonly rule: RuleResponse }) {
   );
 }
 
-/** What was added, in the order in which it is tried. Its place is reserved, so that nothing moves. */
+/** The scenario that was chosen, and what was added in the order in which it is tried. Their place is reserved, so that nothing moves. */
 function OrderQueue({ overrides }: { readonly overrides: readonly RuleResponse[] }) {
   const live = useLive();
+  const { name, chosen = false } = live.scenario.value ?? {};
   const breaks = overrides.filter(isBreak);
-  if (overrides.length === 0)
+  if (overrides.length === 0 && !chosen)
     return (
       <p class={`note ${css.queue}`}>
         The failures that you add appear here, in the order in which they are used.
@@ -96,20 +98,29 @@ function OrderQueue({ overrides }: { readonly overrides: readonly RuleResponse[]
     );
   return (
     <div class={css.queue} data-testid="ordered">
-      <ol aria-label="Added rules">
-        {overrides.map((rule) =>
-          !isBreak(rule) ? (
-            <Ordered key={rule.id} rule={rule} />
-          ) : rule === breaks[0] ? (
-            <li key={rule.id} class="pill">
-              <a href="#conduct">Break my client</a>
-              <span class="dim">
-                {grouped(breaks.filter(isUsed).length)} of {grouped(breaks.length)} used
-              </span>
-            </li>
-          ) : null,
-        )}
-      </ol>
+      {chosen && (
+        <span class="number">
+          <Button kind="link" isLocal act={() => showView('scenario')}>
+            Scenario {name}
+          </Button>
+        </span>
+      )}
+      {overrides.length > 0 && (
+        <ol aria-label="Added rules">
+          {overrides.map((rule) =>
+            !isBreak(rule) ? (
+              <Ordered key={rule.id} rule={rule} />
+            ) : rule === breaks[0] ? (
+              <li key={rule.id} class="pill">
+                <a href="#conduct">Break my client</a>
+                <span class="dim">
+                  {grouped(breaks.filter(isUsed).length)} of {grouped(breaks.length)} used
+                </span>
+              </li>
+            ) : null,
+          )}
+        </ol>
+      )}
       <Button kind="small" act={() => backToNormal(live)}>
         Back to normal
       </Button>
@@ -121,7 +132,9 @@ function OrderQueue({ overrides }: { readonly overrides: readonly RuleResponse[]
 export function ActionBar() {
   const { scenario } = useLive();
   const [isMore, setMore] = useState(false);
-  const overrides = (scenario.value?.rules ?? []).filter(({ from }) => from === 'world');
+  const { rules = [], chosen = false } = scenario.value ?? {};
+  const overrides = rules.filter(({ from }) => from === 'world');
+  const changes = overrides.length + Number(chosen);
   return (
     <div class={css.bar} data-more={isMore ? '' : undefined}>
       <ClockControls />
@@ -129,7 +142,7 @@ export function ActionBar() {
         <FailureSentence />
         <span class={css.fold}>
           <Button isLocal isExpanded={isMore} act={() => setMore(!isMore)}>
-            {isMore ? 'Less' : overrides.length === 0 ? 'More' : `More (${overrides.length})`}
+            {isMore ? 'Less' : changes === 0 ? 'More' : `More (${changes})`}
           </Button>
         </span>
         <Button
