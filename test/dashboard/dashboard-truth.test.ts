@@ -73,9 +73,8 @@ test('a world is shown by its name and key, and one that is dropped meanwhile as
   expect((await payer.send('GET', '/_sandbox/world', naming)).status).toBe(200);
   await payer.pay({ client_ref_id: 'of the old world' });
   const { page, view, said, controls } = await show();
-  const name = await page.getByTitle('Show another world').textContent();
-  expect(name).toContain(payer.apiKey);
-  expect(name).toContain('refund retries');
+  expect(await page.getByTitle('Show another world').textContent()).toBe(`refund retries ${payer.apiKey}`);
+  expect(await page.title()).toBe('refund retries · Payout sandbox');
 
   await (await view('Payouts')).getByRole('button', { name: 'Open of the old world' }).click();
   const row = (await view('Overview')).getByText('of the old world');
@@ -94,6 +93,7 @@ test('a world is shown by its name and key, and one that is dropped meanwhile as
   await said.getByText('The world was reset or replaced: 1 payout of it is gone.').waitFor();
   expect(await controls.innerText()).toContain('₹10,00,000.00');
   await page.waitForURL((shown) => !shown.hash.includes('payout=')); // in whichever view
+  expect(await page.title()).toBe(`${id.slice(0, 8)} · Payout sandbox`);
 });
 
 test('an action whose response was lost says so once and marks no field, and what the server says about its store is shown at once, in its words, and nothing can be done meanwhile', async () => {

@@ -11,6 +11,7 @@ import { grouped } from '../../contract/words.ts';
 import { CurrentWorld } from '../store/current-world.ts';
 import { LiveWorld } from '../store/live-world.ts';
 import { WorldView } from '../world/world-view.tsx';
+import { worldName } from './address.ts';
 import { address, amend } from './navigation.ts';
 import { AwayNote, Toasts } from './notices.tsx';
 import { overlay } from './overlay.ts';
@@ -35,18 +36,18 @@ const VIEW_OF = {
 const sandboxUrl = (): string => new URL('..', location.href.split('#')[0]).href.replace(/\/$/, '');
 
 function WorldPage({ live }: { readonly live: LiveWorld }) {
-  const id = live.summary.value?.id;
+  const { id, at_risk: risk, name } = live.summary.value ?? {};
   useEffect(() => (id === undefined ? undefined : nameWorld(id)), [id]);
   useEffect(() => {
     const { rows, before } = live.payouts;
     const isGone = before.value === 0 && rows.value.every((row) => row.txn_id !== address.value.payout);
     if (live.readings.value > 1 && isGone) amend({ payout: null }); // the world was reset
   }, [live.readings.value]);
-  const { at_risk: risk, name } = live.summary.value ?? {};
+  const world = name ?? worldName(id ?? '');
   useEffect(() => {
-    const parts = [risk && risk.count > 0 && `${grouped(risk.count)} at risk`, name, 'Payout sandbox'];
+    const parts = [risk && risk.count > 0 && `${grouped(risk.count)} at risk`, world, 'Payout sandbox'];
     document.title = parts.filter(Boolean).join(' · ');
-  }, [risk?.count, name]);
+  }, [risk?.count, world]);
   useShortcuts(live);
   // what opened this world is gone, such as the sign-in or a button of another world
   useEffect(() => {
@@ -54,13 +55,12 @@ function WorldPage({ live }: { readonly live: LiveWorld }) {
   }, []);
   const view = address.value.view ?? 'overview';
   const View = VIEW_OF[view];
-  const { state } = live.feed.connection.value;
   return (
     <CurrentWorld.Provider value={live}>
       <div
         class={css.page}
         data-view={view}
-        data-connection={state}
+        data-connection={live.feed.connection.value.state}
         data-loaded={live.isLoaded.value ? '' : undefined}
         data-away={live.away.value !== null && live.isLoaded.value ? '' : undefined}
       >

@@ -46,16 +46,14 @@ function MoneyForm() {
 /** The world as a whole: its balance, reset, snapshots, exports, and what else to read. */
 export function WorldView() {
   const live = useLive();
-  const { world } = live;
   const file = useRef<HTMLInputElement>(null);
   const { isBusy, refusal, run, replace, question } = useReplacement();
-  const name = worldName(live.summary.value?.id ?? '');
 
   const reset = (): void =>
     replace({
       verb: 'Reset this world',
       act: async () => {
-        await world.reset();
+        await live.world.reset();
         return 'The world was reset.';
       },
     });
@@ -69,7 +67,7 @@ export function WorldView() {
     const snapshot = await chosen.text();
     file.current!.value = ''; // so that the same file can be chosen again
     const act = async (): Promise<string> => {
-      await world.restore(snapshot);
+      await live.world.restore(snapshot);
       return `${chosen.name} is loaded.`;
     };
     replace({ verb: 'Load the snapshot', act });
@@ -83,7 +81,7 @@ export function WorldView() {
     <section class="view scrolling" aria-labelledby="world-title">
       <header class="view-head">
         <h2 id="world-title">World</h2>
-        <code class="note">{live.summary.value?.name ?? name}</code>
+        <code class="note">{live.summary.value?.name ?? worldName(live.summary.value?.id ?? '')}</code>
         {button('Reset', reset)}
       </header>
       {question}
