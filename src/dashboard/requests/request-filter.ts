@@ -37,12 +37,13 @@ export function wantedRequests(
   { kind, text }: RequestFilter,
 ): readonly JournalEntry[] {
   const { isOne } = REQUEST_KINDS[Object.hasOwn(REQUEST_KINDS, kind) ? (kind as RequestKind) : 'all'];
+  const isId = /^\s*req-/i.test(text); // ids are numbered: a part of one is in many others
   const isWanted = matcher<JournalEntry>(text, (row) => [
     row.client_ref_id,
     row.txn_id,
     row.request.path,
     row.rule,
-    row.request_id,
+    isId ? row.request_id : null,
     row.code,
   ]);
   return rows.filter((row) => isOne(row) && isWanted(row));
