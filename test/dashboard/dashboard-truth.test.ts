@@ -192,8 +192,8 @@ test('every number that the dashboard shows is that of the control API, when it 
       grouped(counts.REVERSED),
     );
     await shows(overview.getByText('no response has told'), grouped(risk.count), rupees(risk.amount));
-    const listed = (all: readonly TransactionResponse[]) =>
-      all.slice(0, 10).map((payout) => payoutTexts({ ...payout, utr: null }));
+    const listed = (all: typeof payouts) => all.slice(0, 10).map((one) => payoutTexts({ ...one, utr: null }));
+    await shows(overview.getByRole('button', { name: ' more' }), grouped(payouts.length - 10));
     const lists = { 'Payouts at risk': payouts.filter((one) => one.at_risk), 'Latest payouts': payouts };
     for (const [name, all] of Object.entries(lists))
       await showsRows(overview.getByRole('list', { name }).getByRole('listitem'), listed(all));

@@ -163,10 +163,8 @@ export function Ribbon() {
     setPreview(null);
   };
   const keep = (): void => {
-    if (preview === null) return;
-    const { value: atMs } = preview.atMs;
-    const to = new Date(atMs).toISOString();
-    if (atMs > nowMs) run(() => advance(live, { to }), ['clock']);
+    const atMs = preview?.atMs.value ?? nowMs;
+    if (atMs > nowMs) run(() => advance(live, { to: new Date(atMs).toISOString() }), ['clock']);
     leave();
   };
   const atPointer = ({ clientX }: PointerEvent): number =>
@@ -182,7 +180,6 @@ export function Ribbon() {
     event.stopPropagation();
   };
   const isCut = rows.length > MOST_PAYOUTS || live.payouts.before.value > 0;
-  const isOff = isBusy || live.away.value !== null;
   return (
     <figure class="stack">
       <div ref={box} class={css.plot}>
@@ -193,13 +190,7 @@ export function Ribbon() {
                 <text x={0} y={(nth + 1) * LANE - 8}>
                   {NAMES[lane]}
                 </text>
-                <line
-                  class={css.grid}
-                  x1={LEFT}
-                  x2={LEFT + width}
-                  y1={(nth + 1) * LANE - 2}
-                  y2={(nth + 1) * LANE - 2}
-                />
+                <path class={css.grid} d={`M${LEFT} ${(nth + 1) * LANE - 2} h${width}`} />
               </g>
             ))}
             <g transform={`translate(${LEFT} 0)`}>
@@ -227,7 +218,7 @@ export function Ribbon() {
           aria-valuetext={preview === null ? 'now' : istMoment(preview.atMs.value)}
           onKeyDown={onKeyDown}
           onPointerDown={(event) => {
-            if (isOff) return;
+            if (isBusy || live.away.value !== null) return;
             event.currentTarget.setPointerCapture(event.pointerId);
             isDragged.current = true;
           }}

@@ -61,7 +61,6 @@ export function PayoutsView() {
   const before = live.payouts.before.value;
   const mark = isMark(filter.state) ? filter.state : null;
   const rows = mark === null ? live.payouts.rows.value : live.payouts.marked[mark].value;
-  const change = (part: Partial<PayoutFilter>): void => setFilter({ ...filter, ...part });
   return (
     <ListView
       kind={PAYOUTS}
@@ -79,7 +78,7 @@ export function PayoutsView() {
             ['out_of_date', 'Out of date'],
             ...named(STATES),
           ]}
-          onChoose={(state) => change({ state })}
+          onChoose={(state) => setFilter({ ...filter, state })}
         />
       }
       empty={live.payouts.rows.value.length > 0 ? null : <FirstSteps />}
