@@ -29,30 +29,27 @@ function Connection({ live }: { readonly live: LiveWorld }) {
   );
 }
 
-const UNTOLD = 'The money of these payouts is out, and no response has told the client';
-const UNSEEN = 'The client has not seen the final state of these payouts';
+const UNTOLD = 'The money of these payouts is out, and no response has told whoever sent them';
+const UNSEEN = 'Whoever sent these payouts has not seen their final state';
 
-/** How many payouts their client was not told of, and their sum; and of how many it knows an earlier state. Each leads to them. */
+/** How many payouts nobody was told of, and their sum; and of how many an earlier state was seen last. Each leads to them. */
 function MarkCounters({ live }: { readonly live: LiveWorld }) {
   const { at_risk: risk, out_of_date: old } = live.summary.value ?? {};
-  const counter = (mark: Mark, title: string, text: string) => (
-    <button
-      type="button"
-      class={`pill ${css.mark} ${mark === 'at_risk' ? 'risk' : ''}`}
-      title={title}
-      onClick={() => showPayouts(mark)}
-    >
-      {text}
-    </button>
-  );
+  const counter = (mark: Mark, count: number, title: string, text: string) =>
+    count > 0 && (
+      <button
+        type="button"
+        class={`pill ${css.mark} ${mark === 'at_risk' ? 'risk' : ''}`}
+        title={title}
+        onClick={() => showPayouts(mark)}
+      >
+        {`${grouped(count)} ${text}`}
+      </button>
+    );
   return (
     <>
-      {risk !== undefined &&
-        risk.count > 0 &&
-        counter('at_risk', UNTOLD, `${grouped(risk.count)} at risk · ${rupees(risk.amount)}`)}
-      {old !== undefined &&
-        old.count > 0 &&
-        counter('out_of_date', UNSEEN, `${grouped(old.count)} out of date`)}
+      {counter('at_risk', risk?.count ?? 0, UNTOLD, `at risk · ${rupees(risk?.amount ?? 0)}`)}
+      {counter('out_of_date', old?.count ?? 0, UNSEEN, 'out of date')}
     </>
   );
 }
