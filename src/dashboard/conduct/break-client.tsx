@@ -34,12 +34,15 @@ export function BreakClient({ report, judge, end }: Props) {
   const live = useLive();
   const ordered = (live.scenario.value?.rules ?? []).filter(isBreak);
   const scores = new Map(report?.overrides.map((score) => [score.id, score]));
-  const survived = ordered.filter(({ id }) => scores.get(id)?.verdict === 'survived').length;
+  const rows = ordered.map((rule) => ({ ...rule, score: scores.get(rule.id) }));
+  const survived = rows.filter(({ score }) => score?.verdict === 'survived').length;
+  const isOpen = rows.some(({ score }) => score?.verdict !== 'survived' && score?.verdict !== 'failed');
   useEffect(judge, [ordered.map(({ taken }) => taken).join()]); // at once when one of them was used
   const stop = (): void => {
     end?.();
     const unused = ordered.filter((rule) => !isUsed(rule)); // the server keeps the score of the others
-    removeRules(live, unused, 'The client has ended, and the failures that it did not get are removed.');
+    const removed = unused.length === 0 ? '' : ', and the failures that it did not get are removed';
+    removeRules(live, unused, `The client has ended${removed}.`);
   };
   return (
     <div class="block">
@@ -56,20 +59,20 @@ export function BreakClient({ report, judge, end }: Props) {
         {ordered.length > 0 && end === null && (
           <Button act={() => removeRules(live, ordered, 'The score is removed.')}>Remove the score</Button>
         )}
-        {ordered.length > 0 && `${survived} of ${ordered.length} survived`}
+        {ordered.length > 0 && `${survived} of ${ordered.length} survived${isOpen ? ' so far' : ''}`}
       </div>
       {ordered.length > 0 && (
         <ol class="rows" aria-label="Scorecard">
-          {ordered.map(({ id, description }) => (
+          {rows.map(({ id, description, score }) => (
             <li key={id}>
               <span>
                 {description}
                 <span class="note">
-                  {scores.get(id)?.reason} <RequestLinks requests={scores.get(id)?.requests ?? []} />
+                  {score?.reason} <RequestLinks requests={score?.requests ?? []} />
                 </span>
               </span>
-              <span class={css.verdict} data-verdict={scores.get(id)?.verdict}>
-                {scores.get(id)?.verdict}
+              <span class={css.verdict} data-verdict={score?.verdict}>
+                {score?.verdict}
               </span>
             </li>
           ))}
