@@ -1,6 +1,6 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { AdvanceRequest } from '../../contract/control.ts';
-import { openPayout } from '../shell/navigation.ts';
+import { address, openPayout } from '../shell/navigation.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import { worldNowMs } from '../store/world-time.ts';
 import { Button, submits } from '../ui/button.tsx';
@@ -14,9 +14,17 @@ type Mover = (to: string | AdvanceRequest, moved?: () => void) => void;
 
 const ADVANCES = 'write a duration such as 2h 30m, a time such as 2026-12-01 09:00, or idle';
 
+interface AdvanceProps {
+  readonly isBusy: boolean;
+  /** Hides why the last text was refused. */
+  readonly clear: () => void;
+  readonly onMove: Mover;
+}
+
 /** Advances the clock by a duration, to a time or until nothing is scheduled, as the sandbox reads the text. */
-function AdvanceForm({ isBusy, onMove }: { readonly isBusy: boolean; readonly onMove: Mover }) {
+function AdvanceForm({ isBusy, clear, onMove }: AdvanceProps) {
   const [text, setText] = useState('');
+  useEffect(clear, [text, address.value.view]);
   const submit = (): void => {
     if (text.trim() !== '') onMove(text.trim(), () => setText(''));
   };
@@ -80,7 +88,7 @@ function NextStep({ nowMs, onMove }: { readonly nowMs: number; readonly onMove: 
 export function ClockControls() {
   const live = useLive();
   const nowMs = worldNowMs(live);
-  const { isBusy, refusal, run } = useAction();
+  const { isBusy, refusal, run, clear } = useAction();
   const reading = live.clock.value;
   const move: Mover = (to, moved) =>
     run(async () => {
@@ -124,7 +132,7 @@ export function ClockControls() {
               {name}
             </Button>
           ))}
-          <AdvanceForm isBusy={isBusy} onMove={move} />
+          <AdvanceForm isBusy={isBusy} clear={clear} onMove={move} />
         </span>
         <NextStep nowMs={nowMs} onMove={move} />
       </div>
