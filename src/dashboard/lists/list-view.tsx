@@ -130,7 +130,10 @@ export function ListView<T, F extends ListFilter>(props: Props<T, F>) {
             placeholder={`Search ${searched}  /`}
             value={filter.text}
             onInput={(event) => setFilter({ ...filter, text: event.currentTarget.value })}
-            onKeyDown={({ key }) => key === 'Enter' && shown[0] !== undefined && onOpen(kind.keyOf(shown[0]))}
+            onKeyDown={({ key, currentTarget }) => {
+              if (key === 'Enter' && shown[0] !== undefined) onOpen(kind.keyOf(shown[0]));
+              else if (key === 'Escape' && filter.text === '') currentTarget.blur(); // so that single keys act
+            }}
           />
           {props.choices}
         </div>
