@@ -101,7 +101,7 @@ test('a world is saved, exported, reset and loaded, with a question where someth
   expect(await payer.world.transactions()).toHaveLength(0);
   expect(await said.getByText('by another client').count()).toBe(0);
   await said.getByRole('button', { name: 'Undo' }).click();
-  await said.getByText('Taken back: reset').waitFor();
+  await said.getByText('Taken back: “The world was reset”.').waitFor();
   expect(await payer.world.transactions()).toHaveLength(2);
   await controls.getByRole('button', { name: '1 at risk · ₹1,500.50' }).waitFor(); // the page knows what a load would replace
 
@@ -162,7 +162,7 @@ test('the clock goes to a time as the sandbox reads it, and can be taken back, a
   await said.getByText(/The client has sent 3 requests since .* three\.$/).waitFor();
   expect(await payer.world.transactions()).toHaveLength(3);
   await force.click();
-  await said.getByText('Taken back: rule.').waitFor();
+  await said.getByText('Taken back: “Added: the next initiate').waitFor();
   expect(await payer.world.rules('world')).toEqual([]);
   expect(await payer.world.transactions()).toEqual([]);
   expect(await payer.clock.now()).toEqual(new Date(Date.parse(FROZEN) + 3_600_000));

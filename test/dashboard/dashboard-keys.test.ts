@@ -156,7 +156,7 @@ test('the palette pays, advances and opens in words, and says what it does not u
   await keyboard.press('Enter');
   await said.getByText('2299, ').waitFor();
   await type('undo'); // means this advance, although the page has not read of it yet
-  await said.getByText('Taken back: advance.').waitFor();
+  await said.getByText('Taken back: “advance”.').waitFor();
   showSummary();
   await keyboard.press('Control+k');
   await page.getByRole('combobox').and(page.locator(':focus')).waitFor();
@@ -254,7 +254,7 @@ test('“Break my client” adds nine failures, one for each new payout, and kee
   await conduct.getByRole('button', { name: 'Break my client' }).click();
   await said.getByText('Nine failures are added').waitFor(); // the first of them is put last
   await said.getByRole('button', { name: 'Undo' }).click();
-  await said.getByText('Taken back: rule.').waitFor();
+  await said.getByText('Taken back: “Nine failures are added').waitFor();
   expect(await payer.world.rules('world')).toEqual([]);
   await conduct.getByRole('button', { name: 'Break my client' }).click();
   await said.getByText('Nine failures are added').waitFor();

@@ -35,25 +35,26 @@ const takeBack = ({ world }: LiveWorld, action: number, agreed: string | undefin
  *
  * @param action the number of the last of them, which may be another client's
  * @param after the number of an earlier action: all of this page since then are taken back
+ * @param said what the page said when they were done; else their name is shown
  */
 export async function undo(
   live: LiveWorld,
   action: number,
   after = action - 1,
+  said?: string,
   agreed?: string,
 ): Promise<void> {
   const done = live.news.expect(['restore']);
-  const taken: string[] = [];
-  let latest = action;
+  let [latest, name] = [action, ''];
   try {
     for (; latest > after; latest = live.world.lastAction ?? 0)
-      taken.push((await takeBack(live, latest, agreed)).name);
+      ({ name } = await takeBack(live, latest, agreed));
     live.news.replaced.value += 1;
-    live.news.show({ text: `Taken back: ${[...new Set(taken)].join(', ')}.` });
+    live.news.show({ text: `Taken back: “${said?.replace(/\.$/, '') ?? name}”.` });
   } catch (error) {
     const refusal = refusalText(error);
     const [why, forced] = refusal.split(FORCED, 2);
-    const offer = { label: 'Undo these too', act: () => void undo(live, latest, after, refusal) };
+    const offer = { label: 'Undo these too', act: () => void undo(live, latest, after, said, refusal) };
     live.news.show({ text: why!, offer: forced === undefined ? undefined : offer });
   } finally {
     done();
@@ -76,7 +77,7 @@ async function attempt(
     if (live !== null && text !== undefined) {
       if (causes.some((type) => REPLACING.has(type))) live.news.replaced.value += 1;
       const { lastAction = before } = live.world;
-      const offer = { label: 'Undo', act: () => void undo(live, lastAction, before) };
+      const offer = { label: 'Undo', act: () => void undo(live, lastAction, before, text) };
       live.news.show({ text, offer: lastAction > before ? offer : undefined });
     }
     return null;
