@@ -96,7 +96,7 @@ export function Overview() {
           <div class="blocks">
             <ShortList
               title="Payouts at risk"
-              note={`${grouped(risk!.count)}, ${rupees(risk!.amount)}: no response has told whoever sent them`}
+              note={`${grouped(risk!.count)} · ${rupees(risk!.amount)}: no response has told whoever sent them`}
               rows={marked.at_risk.value}
               count={risk!.count}
               mark="at_risk"
