@@ -44,14 +44,7 @@ const MIDNIGHT_MS = instantMs('2026-01-15T00:00')!;
 /** Every run begins at 10:30, so that no result depends on the hour of the day. */
 const START_MINUTE = 10 * 60 + 30;
 /** What a condition of a scenario sees in a request at the beginning of a run. */
-const REQUEST = {
-  route: 'initiate',
-  fields: {},
-  headers: {},
-  attempt: 1,
-  payout: () => 1,
-  ageMs: 0,
-} as const;
+const FIRST = { route: 'initiate', fields: {}, headers: {}, attempt: 1, payout: () => 1, ageMs: 0 } as const;
 
 /** When a sandbox begins. A scenario for certain hours or days begins in them: otherwise nothing of it would be met. */
 export function startMsOf({ outcomes, rules, calendar }: Scenario): number {
@@ -62,7 +55,7 @@ export function startMsOf({ outcomes, rules, calendar }: Scenario): number {
   const isIn = compileCondition(times, undefined, () => undefined);
   const firstMs = MIDNIGHT_MS + (times.hours?.from ?? START_MINUTE) * 60_000;
   const days = Array.from({ length: 366 }, (_, day) => firstMs + day * 86_400_000);
-  return days.find((nowMs) => isIn({ ...REQUEST, calendar, nowMs })) ?? firstMs;
+  return days.find((nowMs) => isIn({ ...FIRST, calendar, nowMs })) ?? firstMs;
 }
 
 const ownOf = <T extends { readonly id: string }>({ name }: Scenario, all: readonly T[]): readonly T[] =>
@@ -96,7 +89,7 @@ export function speedOf(scenario: Scenario, payouts: readonly InitiateRequest[],
   const outcomes = ownOf(scenario, scenario.outcomes);
   const ofRules = ownOf(scenario, scenario.rules).map(({ effect }) => effect.timeline ?? []);
   const planned = payouts.flatMap((fields) => {
-    const facts = { ...REQUEST, fields: { ...fields }, calendar, nowMs: startMs };
+    const facts = { ...FIRST, fields: { ...fields }, calendar, nowMs: startMs };
     const outcome = outcomes.find(({ matches }) => matches(facts));
     return DRAWS.map((drawn): readonly PlannedStep[] => {
       const draw = () => drawn;
