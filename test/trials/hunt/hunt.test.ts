@@ -22,8 +22,8 @@ const huntFor = (run: (api: PayoutApi, signal: AbortSignal) => Promise<unknown>,
     run: (world, signal) => PayoutApi.run(world, async (api) => void (await run(api, signal))),
   });
 
-/** `npm test` leaves out the one that needs many runs. */
-test.each(PLANTED.filter(({ failures }) => isLong || failures < 3))(
+/** Only the long form has those that need several failures, and so many runs. */
+test.each(PLANTED.filter(({ failures }) => isLong || failures < 2))(
   'a client that $name: $goal is found with $failures failures, and its scenario shows it every time',
   async ({ failures, goal, story, run, within = FOUND_WITHIN[failures]! }) => {
     const { findings, runs, flaky } = await huntFor(run, { goals: [goal] });
@@ -61,22 +61,6 @@ test.each(CORRECT.filter(({ name }) => HUNTED.has(name)))(
     expect(result).toMatchObject({ findings: [], flaky: [], runs: sized(4, 500) });
   },
 );
-
-test('a client that pays again in another amount pays twice, by the shortest failure', async () => {
-  const { findings } = await huntFor(
-    async (api) => {
-      const { http } = await api.initiate(order(1));
-      if (http === 0) await api.initiate(order(1, { client_ref_id: 'without-fee', amount: 100 }));
-    },
-    { goals: ['paid-twice'] },
-  );
-  expect(findings).toMatchObject([
-    {
-      failures: [{ kind: expect.stringMatching(/^(?:hang|reset)/) }],
-      message: '000123451001: paid twice, expected once: ₹101.00, ₹100.00',
-    },
-  ]);
-});
 
 const waits = (api: PayoutApi): Promise<unknown> => api.initiate(order(1), true);
 
@@ -240,30 +224,6 @@ testRows<[string, (api: PayoutApi) => Promise<unknown>, Options, string]>([
   await expect(huntFor(run, options)).rejects.toThrow(message);
 });
 
-/** Gives up at the first failure, and says so: the most common client of all. */
-const givesUp = async (api: PayoutApi): Promise<void> => {
-  const { http } = await api.initiate(order(1));
-  if (http !== 200) throw new Error('not paid');
-};
-
-test('a client that reports a failure for a payout that was made has misreported it, unless it is in doubt', async () => {
-  const huntWith = (reported: string) =>
-    hunt({
-      goals: ['misreported'],
-      depth: 1,
-      run: (world) =>
-        PayoutApi.run(world, givesUp).then(
-          () => 'sent',
-          () => reported,
-        ),
-    });
-  const first = await huntWith('failed');
-  expect(first.findings).toMatchObject([
-    { goal: 'misreported', message: 'order-1 was paid (₹101.00), but the client reports a failure' },
-  ]);
-  expect((await huntWith('in-doubt')).findings).toEqual([]);
-});
-
 testRows<[reported: string, afterwards: string | undefined, findings: readonly object[]]>([
   [
     'paid',
@@ -277,17 +237,24 @@ testRows<[reported: string, afterwards: string | undefined, findings: readonly o
     ],
   ],
   ['done', undefined, []],
+  [
+    'failed',
+    undefined,
+    [{ message: 'order-1 was last seen PENDING (₹101.00), but the client reports a failure' }],
+  ],
+  ['in-doubt', undefined, []],
   ['paid', 'order-1-again', []], // it was paid under another reference
-])('a client that says "paid" of what is PENDING has misreported it', async (reported, second, findings) => {
+])('a client that says more than it knows has misreported it', async (reported, second, findings) => {
   const run: HuntOptions['run'] = async (world) => {
+    let isPaid = false;
     await PayoutApi.run(world, async (api) => {
       const paid = async (reference: string): Promise<boolean> => {
         await api.initiate(order(1, { client_ref_id: reference }));
         return (await api.status({ client_ref_id: reference })).state === 'SUCCESS';
       };
-      if (!(await paid('order-1')) && second !== undefined) await paid(second);
+      isPaid = (await paid('order-1')) || (second !== undefined && (await paid(second)));
     });
-    return reported;
+    return isPaid ? 'paid' : reported;
   };
   const found = await hunt({ run, goals: ['misreported'], depth: 1 });
   expect(found.findings).toMatchObject(findings);
