@@ -71,15 +71,6 @@ describe('a command applies at most 1,000 steps at once, and goes on with the re
   });
 });
 
-test('an advance that is not finished has moved the clock, and is continued in its generation only', () => {
-  const world = withPayouts(true);
-  expect(world.apply(advance({ byMs: 10 }))).toMatchObject({
-    kind: 'unfinished',
-    next: { kind: 'advance', move: { byMs: 0 }, generation: world.state.generation },
-  });
-  expect(nowMs(world.state)).toBe(START_MS + 10);
-});
-
 test('a request that waited for what is due does its own work once', () => {
   const world = withPayouts();
   const { attempt, committed } = world.submit(initiate({ client_ref_id: 'new', amount: 0.01 }), 10);

@@ -194,17 +194,3 @@ test('a scenario with a clock sets that of a world in which nothing has happened
   used.choose(source);
   expect(used.state.clock.speed).toBe(1);
 });
-
-test('an advance that continues is void once the world was reset or restored', () => {
-  const command = advance({ byMs: 5 });
-  const world = new Core();
-  world.submit({ kind: 'reset', source: sourceOf() });
-  const { generation } = world.state;
-  const before = nowMs(world.state);
-  expect(refusalOf(() => world.submit({ ...command, generation: generation - 1 }, 9))).toMatchObject({
-    code: 'WORLD_REPLACED',
-    message: expect.stringContaining('while its clock moved'),
-  });
-  expect(nowMs(world.state)).toBe(before);
-  world.submit({ ...command, generation });
-});

@@ -2,45 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { Dialect } from '../../src/contract/dialect.ts';
 import type { Decided } from '../../src/world/journal/kept-request.ts';
 import { transactionsHeld } from '../../src/world/state.ts';
-import {
-  Core,
-  DAY_MS,
-  oneRule,
-  START_MS,
-  status,
-  steps,
-  timelines,
-  type RuleInput,
-} from '../support/world/core.ts';
+import { Core, DAY_MS, oneRule, status, steps, timelines, type RuleInput } from '../support/world/core.ts';
 import { testRows } from '../support/test-rows.ts';
 
 type ReferenceRows = Partial<Dialect['client_ref_id']>;
 const inDialect = (client_ref_id: ReferenceRows) => new Core({ dialect: { client_ref_id } });
-
-test('an initiate debits the wallet and makes a payout that is PENDING, without a UTR', () => {
-  const world = new Core();
-  const { answer, ...paid } = world.pay('a', { amount: 1.5 }, 3);
-  expect(answer).toMatchObject({
-    kind: 'payout',
-    replayed: false,
-    payout: { clientRefId: 'a', amountPaise: 150, state: 'PENDING', utr: null, createdAtMs: START_MS + 3 },
-  });
-  expect(paid).toMatchObject({
-    committed: true,
-    balanceBeforePaise: 1000,
-    balancePaise: 850,
-    attempt: 1,
-    effect: null,
-  });
-  expect(world.balance(9)).toEqual({ paise: 850, updatedMs: 3 });
-  expect(world.state.entries.at(-1)).toEqual({
-    kind: 'payout',
-    amountPaise: -150,
-    balancePaise: 850,
-    txnId: world.payout('a').txnId,
-    atMs: START_MS + 3,
-  });
-});
 
 test('the refusal of a repeated reference says whether its values were the same', () => {
   const world = inDialect({ same_body: 400 });

@@ -69,15 +69,6 @@ describe('a forced transition', () => {
     expect(world.payout('a').timeline).toMatchObject([{ to: 'SUCCESS', forced: true }]);
   });
 
-  test('calls off a reversal that is ahead, and keeps the step that happened', () => {
-    const world = new Core(timelines({ a: 'SUCCESS 2ms, REVERSED 9ms' }));
-    world.pay('a');
-    world.force('a', 'REVERSED', 3);
-    expect(world.settle(10).nextDueMs).toBeNull();
-    expect(world.steps).toEqual(['a SUCCESS 2', 'a REVERSED 3']);
-    expect(world.state.entries).toHaveLength(3);
-  });
-
   test('of a payout that there is not is refused', () => {
     const refused = () => new Core().submit({ kind: 'transition', txnId: 'T1', to: 'SUCCESS' });
     const message = 'This world has no transaction T1';

@@ -50,16 +50,6 @@ test('of payouts of one instant, that with the lower id settles first, in whatev
   }
 });
 
-test('payouts that draw the same serial get different UTRs, the first to settle the one of its number', () => {
-  const world = new Core(timelines({ a: 'SUCCESS 5ms', b: 'SUCCESS 6ms' }));
-  for (const reference of ['a', 'b']) world.pay(reference);
-  const { payouts } = world.state;
-  for (const [position, payout] of payouts.entries())
-    payouts[position] = { ...payout, utrSerial: 999_999_999 };
-  world.settle(9);
-  expect(world.changes.map(({ utr }) => utr)).toEqual(['601599999999', '601500000000']);
-});
-
 describe('a step that waits for a status read', () => {
   test('happens at that read, by either name, once, and is stamped with its time', () => {
     const world = paid('FAILED read 3');

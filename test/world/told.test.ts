@@ -78,14 +78,6 @@ testRows<[what: string, effect: Effect, end: End, count: number]>([
 });
 
 describe('a status read', () => {
-  test('of a payout whose answer was lost tells its client', () => {
-    const world = paidUnder(LOST);
-    expect(world.events).toContainEqual({ type: 'at_risk', count: 1, paise: 100 });
-    world.read('a', 5);
-    expect(world.payout('a').told).toEqual({ request: 2, atMs: START_MS + 5, as: 'PENDING' });
-    expect(world.events.at(-1)).toEqual({ type: 'at_risk', count: 0, paise: 0 });
-  });
-
   test('that shows an old state is recorded with that state', () => {
     const world = paidUnder({ ...LOST, timeline: steps('SUCCESS 2s') });
     world.put({ match: { route: 'status' }, times: 1, effect: { stale: '1s' } });

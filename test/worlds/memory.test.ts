@@ -134,8 +134,10 @@ describe('transactions are counted over all worlds', () => {
     const two = save(await a.read((state) => state));
     const restore = (to: typeof a) =>
       submit(to, { kind: 'restore', state: load(two), clock: 'from-snapshot' });
+    let ended = 0;
+    b.connections.wait(() => (ended += 1));
     await expect(restore(b)).rejects.toMatchObject(FULL);
-    expect(await b.read(({ payouts }) => payouts)).toEqual([]);
+    expect([ended, b.latest.generation, b.latest.payouts]).toEqual([0, 1, []]);
     await restore(a);
     await b.submit(initiate());
     await restore(a);
