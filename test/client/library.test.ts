@@ -24,16 +24,6 @@ describe.each(isLong ? WAYS_IN : WAYS_IN.slice(0, 1))('$name', ({ start }) => {
   });
   afterAll(() => sandbox.close());
 
-  test('every world has its own key and data', async () => {
-    const [one, other] = [sandbox.world(), sandbox.world()];
-    expect(one.apiKey).not.toBe(other.apiKey);
-    expect(one.url).toBe(sandbox.url);
-    expect(await one.pay()).toMatchObject({ status: 200, body: { status: 'success' } });
-    expect([await one.balance(), await other.balance()]).toEqual([999_000, 1_000_000]);
-    expect(await other.transactions()).toEqual([]);
-    expect((await sandbox.world(one.apiKey).summary()).id).toBe((await one.summary()).id);
-  });
-
   test('a clock is advanced by a duration, to a time and until nothing is scheduled, and returns the changes', async () => {
     const { clock, pay } = clientOf(sandbox.world());
     await pay({ transfer_mode: 'NEFT' });

@@ -139,19 +139,6 @@ testRows<[text: string, headers: object, status: number, code: string, entry: ob
   },
 );
 
-test('a request past the rate limit is journaled with the name of the limit', async () => {
-  const world = await clientFor({ ...SETTINGS, rateLimit: '1/1h' });
-  await world.pay({ client_ref_id: 'first' });
-  await world.pay({ client_ref_id: 'second' });
-  expect((await journalOf(world))[0]).toMatchObject({
-    answer: { status: 429 },
-    code: 'RATE_LIMITED',
-    limit: 'SANDBOX_RATE_LIMIT',
-    committed: false,
-    balance_before: null,
-  });
-});
-
 testRows(['connection-reset', 'empty-response', 'truncated-body', 'garbage', 'malformed-json'])(
   'a request that ended with a fault is journaled with it and its payout',
   async (fault) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { clientFor, PAYOUT, sandboxFor } from '../../support/sandbox.ts';
 
-test('an initiate past the rate limit gets 429, which names the limit and the setting that changes it', async () => {
+test('an initiate past the rate limit gets 429, which names the limit and the setting that changes it, as the journal does', async () => {
   const world = await clientFor({ rateLimit: '3/1h' });
   for (const nth of [1, 2, 3]) expect((await world.pay({ client_ref_id: `order-${nth}` })).status).toBe(200);
   const refused = await world.pay({ client_ref_id: 'order-4' });
@@ -20,6 +20,9 @@ test('an initiate past the rate limit gets 429, which names the limit and the se
   expect(retryAfter).toBeLessThanOrEqual(3600);
   expect([...refused.headers.keys()].filter((name) => name.startsWith('x-ratelimit'))).toEqual([]);
   expect((await world.status({ client_ref_id: 'order-4' })).status).toBe(404);
+  expect(await world.world.requests({ status: 429 })).toMatchObject([
+    { code: 'RATE_LIMITED', limit: 'SANDBOX_RATE_LIMIT', committed: false, balance_before: null },
+  ]);
 });
 
 test('Retry-After is rounded up, so that a client that waits that long is not too early', async () => {
