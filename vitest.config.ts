@@ -65,7 +65,7 @@ export default defineConfig({
   test: {
     setupFiles: ['test/support/setup.ts'],
     sequence: { shuffle: true, sequencer: SlowOnesFirst },
-    maxWorkers: Math.max(3, availableParallelism()), // tests wait a third of their time, for programs, timers and the browser
+    maxWorkers: Math.max(4, availableParallelism()), // tests wait a third of their time, for programs, timers and the browser
     isolate: false, // files share the modules of their worker: loading them anew for each took 40 s of processor time
     server: { deps: { external: [/\/dist\//] } }, // what the build wrote is run as it is
     projects: PROJECTS.map((test) => ({ extends: true, test })),
