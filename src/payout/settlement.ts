@@ -24,7 +24,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const NEFT_BATCH = 30 * MINUTE; // IST is UTC+05:30, so its half-hours are those of UTC
 
-const goTo = (to: State, afterMs: number): readonly PlannedStep[] => [{ to, when: { afterMs }, utr: null }];
+const goTo = (to: State, afterMs: number): readonly PlannedStep[] => [{ when: { afterMs }, to, utr: null }];
 const between = (low: number, high: number, draw: number): number =>
   low + Math.floor(draw * (high - low + 1));
 

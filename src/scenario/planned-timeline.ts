@@ -32,8 +32,6 @@ export function plannedTimeline(steps: readonly StepDocument[], report: Report):
       polls = step.polls;
     }
     return {
-      to: step.to ?? null,
-      utr: step.utr === undefined ? null : step.utr === 'now',
       when:
         step.after !== undefined
           ? { afterMs: step.after }
@@ -42,6 +40,8 @@ export function plannedTimeline(steps: readonly StepDocument[], report: Report):
             : typeof step.at === 'object'
               ? { atMinute: step.at.time, onNextWorkingDay: true }
               : { atMinute: step.at! },
+      to: step.to ?? null,
+      utr: step.utr === undefined ? null : step.utr === 'now',
     };
   });
 }
