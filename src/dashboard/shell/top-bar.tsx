@@ -4,7 +4,7 @@ import type { Mark } from '../store/payout-list.ts';
 import { Button } from '../ui/button.tsx';
 import { grouped, rupees } from '../../contract/words.ts';
 import { istTime } from '../ui/formats.ts';
-import { VIEWS, type ViewName } from './address.ts';
+import { VIEWS, worldName, type ViewName } from './address.ts';
 import { showPayouts } from './navigation.ts';
 import { show } from './overlay.ts';
 import { chooseKey } from './session.ts';
@@ -71,7 +71,7 @@ export function TopBar({ live }: { readonly live: LiveWorld }) {
   const name = live.summary.value?.name ?? null;
   return (
     <div class={css.line}>
-      <h1 data-world={name ?? live.summary.value?.id.slice(0, 8)}>
+      <h1 data-world={name ?? worldName(live.summary.value?.id ?? '')}>
         <span class={css.brand}>Payout sandbox</span>
       </h1>
       <Connection live={live} />
