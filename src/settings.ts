@@ -4,6 +4,7 @@ import { durationMs, ClockSpeed, instantMs } from './contract/times.ts';
 import { RateLimit, SETTLEMENTS } from './contract/scenario-document.ts';
 import { isWholePaise, MAX_AMOUNT_INR, MAX_SEED_LENGTH } from './contract/service.ts';
 import { writtenInr } from './contract/words.ts';
+import { READ_ONCE } from './contract/shape-issues.ts';
 import { suggestion } from './contract/suggestion.ts';
 import { UsageError } from './contract/usage-error.ts';
 
@@ -48,7 +49,7 @@ const startingClock = (text: string): number | null | undefined => {
 };
 
 const speed = (text: string): number | undefined =>
-  /^\d{1,5}(\.\d{1,9})?$/.test(text) ? ClockSpeed.safeParse(Number(text)).data : undefined;
+  /^\d{1,5}(\.\d{1,9})?$/.test(text) ? ClockSpeed.safeParse(Number(text), READ_ONCE).data : undefined;
 
 const expects = (what: string) => ({ error: `must be ${what}` });
 
@@ -97,7 +98,7 @@ const SettingsSchema = z.object({
   dialect: nonEmpty('the name of a dialect or the path of a file').optional(),
   magic: onOrOff.default('on'),
   rateLimit: readWith(
-    (text) => RateLimit.safeParse(text).data,
+    (text) => RateLimit.safeParse(text, READ_ONCE).data,
     'a count per time of at most a day, such as 100/1s, or off',
   ).prefault('100/1s'),
   seed: readWith(
@@ -279,7 +280,7 @@ function parseSettings(written: Given, calledBy: (setting: (typeof SETTINGS)[num
   }
   const given = { ...written };
   for (const name of WORDS) if (typeof given[name] === 'string') given[name] = given[name].toLowerCase();
-  const result = SettingsSchema.safeParse(given);
+  const result = SettingsSchema.safeParse(given, READ_ONCE);
   if (result.success) {
     const { state, store, apiKeys, adminToken } = result.data;
     const named = (wanted: SettingName): string => calledBy(SETTINGS.find(({ name }) => name === wanted)!);

@@ -249,7 +249,7 @@ const expanded = (issues: readonly z.core.$ZodIssue[], above: Path): readonly Is
   });
 
 /** zod compiles a schema at its first use, which pays off for requests of the service only. */
-const READ_ONCE = { jitless: true };
+export const READ_ONCE = { jitless: true };
 
 /** Parses a document. Problems inside a union are those of the branch that was meant, and each unknown key is a problem of its own. */
 export function parseShape<T extends z.ZodType>(
