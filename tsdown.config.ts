@@ -3,6 +3,7 @@ import { defineConfig, type UserConfig } from 'tsdown';
 import { asciiOnly } from './build/ascii-only.ts';
 import * as ownGlobals from './build/own-globals.ts';
 import { bundledPackages } from './build/bundled-packages.ts';
+import { lateChunks } from './build/late-chunks.ts';
 import { plainExports } from './build/plain-exports.ts';
 import { yamlModules } from './build/yaml-modules.ts';
 
@@ -25,11 +26,20 @@ const inject = Object.fromEntries(
   ]),
 );
 
+/** ES modules, without what these packages have for diagnostics in Node.js: a start loads less. */
+const alias = {
+  'lru-cache': resolve('node_modules/lru-cache/dist/esm/browser/index.js'),
+  yaml: resolve('node_modules/yaml/browser/dist/index.js'),
+};
+
 const common = {
   platform: 'node',
   target: 'node20.19',
   minify: { mangle: false, compress: true, codegen: { removeWhitespace: false } }, // a stack trace can be read
-  inputOptions: { transform: { inject } },
+  inputOptions: {
+    transform: { inject },
+    resolve: { alias },
+  },
   outputOptions: { comments: { jsdoc: false } }, // in the types they stay
   failOnWarn: false, // it warns of CommonJS, which is meant here; in CI that would end the build
   fixedExtension: false, // `index.js` is ESM, as package.json says
@@ -46,17 +56,32 @@ const common = {
 const ofEach =
   /src.(?:cli.(?:command-line|stop-signal)|package-files|platform.system-clock|payout.money|world.journal.journal-text|referee.reports.terminal)\.ts$/;
 
+/** What only patterns and texts of users need. */
+const LATE = ['re2js', 'yaml'];
+
 export default defineConfig([
   {
     ...common,
     format: 'cjs', // the program too: Node.js starts CommonJS sooner
     entry: { index: 'src/index.ts', main: 'src/main.ts', matchers: 'src/matchers.ts' },
-    plugins: [yamlModules(), bundledPackages(BUNDLED_ELSEWHERE), plainExports(), asciiOnly()],
+    plugins: [
+      yamlModules(),
+      bundledPackages(BUNDLED_ELSEWHERE),
+      plainExports(),
+      lateChunks(...LATE),
+      asciiOnly(),
+    ],
     // what a start loads, in five files instead of twenty: each takes a millisecond, and one of all would take 3 MB more to read
     outputOptions: {
       ...common.outputOptions,
       codeSplitting: {
         groups: [
+          ...LATE.map((name) => ({
+            name,
+            test: new RegExp(`node_modules.${name}`),
+            priority: 3,
+            includeDependenciesRecursively: false,
+          })),
           { name: 'command-line', test: ofEach, priority: 2 },
           { name: 'domain', test: /src.(?:payout.|scenario.|referee.judge|world.ledger)/, priority: 1 },
           { name: 'fastify', test: /node_modules.@?fastify/, priority: 1 },
