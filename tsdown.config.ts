@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { defineConfig, type UserConfig } from 'tsdown';
 import { asciiOnly } from './build/ascii-only.ts';
+import { eagerModules } from './build/eager-modules.ts';
 import * as ownGlobals from './build/own-globals.ts';
 import { bundledPackages } from './build/bundled-packages.ts';
 import { lateChunks } from './build/late-chunks.ts';
@@ -68,6 +69,7 @@ export default defineConfig([
       yamlModules(),
       bundledPackages(BUNDLED_ELSEWHERE),
       plainExports(),
+      eagerModules(),
       lateChunks(...LATE),
       asciiOnly(),
     ],
