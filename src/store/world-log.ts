@@ -64,6 +64,7 @@ export class WorldLog implements Order {
   /** @param listen has the store asked regularly for what happens in the world */
   constructor(world: World, log: StoredLog, { isNew, seen, characters }: StoredWorld, listen: () => void) {
     this.#world = world;
+    world.connections.keepsEvents = true;
     this.#log = log;
     this.#listen = listen;
     this.#seen = seen;

@@ -145,6 +145,8 @@ type Waking = 'held' | 'reset' | 'ended';
 export class WorldConnections {
   /** What a reader that resumes may have missed. */
   readonly recent = new RecentEvents();
+  /** Whether events are remembered: once they have been read, and where a reader may come from another server. */
+  keepsEvents = false;
   readonly #readings = new Set<Reading>();
   /** The responses that rules delay or hold, and the calls that wait for held requests. */
   readonly #waiting = new Set<(why: Waking) => void>();
@@ -190,6 +192,8 @@ export class WorldConnections {
 
   /** Begins to send events to a reader. @param afterId the id of the last event that it has; from now on when absent */
   begin(reading: Reading, epoch: string, { eventCount }: Readonly<WorldState>, afterId?: string): void {
+    if (!this.keepsEvents) this.recent.clear(eventCount);
+    this.keepsEvents = true;
     if (afterId === undefined) reading.begin(eventCount + 1, idOf(epoch, eventCount));
     else reading.begin(this.recent.numberAfter(afterId, epoch), undefined);
     reading.send(this.recent, epoch);
@@ -198,6 +202,8 @@ export class WorldConnections {
   /** Remembers the events of a command, and sends them to the readers if they are news. @param state after the command */
   publish(epoch: string, state: Readonly<WorldState>, events: readonly StateEvent[], isNews: boolean): void {
     if (events.length === 0) return;
+    if (isNews && events.some(({ type }) => type === 'held' || type === 'released')) this.wake('held');
+    if (!this.keepsEvents) return;
     const sums = sumsOf(state);
     let number = state.eventCount - events.length;
     for (const event of events) {
@@ -205,7 +211,6 @@ export class WorldConnections {
       this.recent.add(number, event, sums);
       if (isNews) for (const reading of this.#readings) reading.send(this.recent, epoch);
     }
-    if (isNews && events.some(({ type }) => type === 'held' || type === 'released')) this.wake('held');
   }
 
   /** Forgets the events up to a number, which readers have missed. */

@@ -72,12 +72,12 @@ export class World {
     this.epoch = epoch;
     this.latest = state;
     this.#parts = parts;
-    this.#order = orderOf(this);
-    this.usedAtMs = this.#order.nowMs();
     this.connections = new WorldConnections(
       () => this.#order.listen(),
       (error) => this.failed(error),
     );
+    this.#order = orderOf(this);
+    this.usedAtMs = this.#order.nowMs();
   }
 
   /** The position of the latest command that this server has applied. */

@@ -26,7 +26,7 @@ test('a full journal drops its oldest entries, and counts them', async () => {
 test.each(
   isStored ? [] : ['all journals together have a number of requests: the largest loses its older half'],
 )('%s', async () => {
-  const { client } = await sandboxFor({ journalTotal: 6 });
+  const { client } = await sandboxFor({ journalTotal: 4 });
   const [small, large] = [client(), client()];
   for (let nth = 1; nth <= 1; nth += 1) await small.balance();
   for (let nth = 1; nth <= 4; nth += 1) await large.balance();
