@@ -62,7 +62,12 @@ const UNKNOWN: { readonly [Name in keyof KeptRequest]?: undefined } = Object.fro
   [...REQUEST_FIELDS, 'dialect', 'answer', 'effect', 'hold'].map((name) => [name, undefined]),
 );
 
-/** A request that has come, of which nothing is decided. */
+const hasAllOf = (one: KeptRequest['headers'], other: KeptRequest['headers']): boolean => {
+  for (const name in other) if (one[name] !== other[name]) return false;
+  return true;
+};
+
+/** A request that has come, of which nothing is decided. What it has in common with the one before is kept once. */
 export function requestIn(
   state: WorldState,
   route: KeptRequest['route'],
@@ -73,6 +78,8 @@ export function requestIn(
   requests.count = oneMore(requests.count);
   if (request.worldName !== undefined) state.name = request.worldName;
   const headers = keptHeaders(request.headers);
+  const former = requests.list.at(-1) ?? request;
+  const hasSame = hasAllOf(headers, former.headers) && hasAllOf(former.headers, headers);
   const body = keptBody(request.body);
   return {
     ...UNKNOWN,
@@ -80,8 +87,8 @@ export function requestIn(
     requestId: request.requestId,
     route,
     method: request.method,
-    url: request.url,
-    headers,
+    url: request.url === former.url ? former.url : request.url,
+    headers: hasSame ? former.headers : headers,
     body,
     atMs: nowMs(state),
     wallMs: Math.max(0, stamp.wallMs - request.waitedMs),
