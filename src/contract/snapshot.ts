@@ -48,10 +48,7 @@ const ClockStart = z.strictObject({ atMs: Ms.nullable(), speed: ClockSpeed });
 export type ClockStart = Readonly<z.infer<typeof ClockStart>>;
 
 /** At most `max` requests in a window of `windowMs`: of wall time for the server's own limit, of world time for all others. */
-const RateLimit = z.strictObject({
-  max: z.int().min(1),
-  windowMs: z.int().min(1).max(86_400_000),
-});
+const RateLimit = z.strictObject({ max: z.int().min(1), windowMs: z.int().min(1).max(86_400_000) });
 export type RateLimit = Readonly<z.infer<typeof RateLimit>>;
 
 /** The settings that apply where a scenario sets nothing itself. */

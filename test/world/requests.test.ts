@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { REQUEST_FIELDS } from '../../src/contract/snapshot.ts';
 import { seenIn } from '../../src/world/journal/kept-request.ts';
 import { journalEntry } from '../../src/world/journal/journal-entry.ts';
 import { responseOf } from '../../src/world/request/response.ts';
@@ -32,6 +33,9 @@ describe('the requests that a world remembers', () => {
       initiate({ remarks }, { request: { method: 'POST', body: JSON.stringify(long), headers } }),
     );
     world.submit(refused({ body: `{${'z'.repeat(9000)}` }));
+    expect(Object.keys(world.state.requests.list[0]!).slice(0, REQUEST_FIELDS.length)).toEqual(
+      REQUEST_FIELDS,
+    );
     const [one, other] = world.state.requests.list.map(journalEntry);
     expect(one).toMatchObject({ cut: ['body', 'headers'], request: { headers: { 'x-short': 'y' } } });
     expect(one!.request.headers).not.toHaveProperty('x-long');
