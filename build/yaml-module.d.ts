@@ -2,4 +2,6 @@
 declare module '*.yaml' {
   const document: unknown;
   export default document;
+  // oxlint-disable-next-line typescript/consistent-type-imports -- with an import, this file would declare no other module
+  export const shape: ReturnType<typeof import('../src/scenario/scenario.ts').scenarioShape>;
 }

@@ -18,7 +18,7 @@ import { systemReason, textOfBytes, unreadable, UsageError } from '../contract/u
 import type { Rule } from './rule.ts';
 import { compileRule } from './rule-compiler.ts';
 import { packageFile } from '../package-files.ts';
-import magicDocument from '../../fixtures/magic.yaml';
+import magicRules, { shape } from '../../fixtures/magic.yaml';
 import { tooManyPatterns, reportTextPatterns } from './pattern.ts';
 import { warnOfScenario } from './scenario-warnings.ts';
 import {
@@ -82,9 +82,7 @@ export function filesIn(folder: string): Map<string, string> {
   for (const entry of entries.filter((name) => isScenarioFile(name))) {
     const name = nameOf(entry);
     const other = files.get(name);
-    if (other !== undefined) {
-      throw new ScenarioError([sameNameText(join(folder, entry), other)]);
-    }
+    if (other !== undefined) throw new ScenarioError([sameNameText(join(folder, entry), other)]);
     files.set(name, `${folder}${sep}${entry}`);
   }
   return files;
@@ -156,7 +154,7 @@ let magic: Scenario | undefined;
 
 /** The rules and outcomes of the magic beneficiaries, compiled at their first use. They are the same with all settings. */
 const shippedMagic = (settings: ScenarioSettings): Scenario =>
-  (magic ??= scenarioOf(readValue(magicDocument), 'magic.yaml', { ...settings, isMagic: false }));
+  (magic ??= scenarioOf(readValue(magicRules), 'magic.yaml', { ...settings, isMagic: false }, () => shape));
 
 /** A scenario is read and compiled while all other requests wait. */
 const MAX_CHARACTERS = 64 * 1024;
@@ -169,10 +167,11 @@ function refuseTooLong(file: string, length: number, of: string): void {
 }
 
 /** Makes a scenario of a document that was read. @param file its name in messages @throws ScenarioError with all that is wrong with it */
-function scenarioOf({ input, problems, problemAt }: TextRead, file: string, settings: ScenarioSettings) {
+function scenarioOf(read: TextRead, file: string, settings: ScenarioSettings, shapeOf = scenarioShape) {
+  const { input, problems, problemAt } = read;
   if (problems.length > 0) throw refusal(file, problems);
   refuseTooLong(file, (JSON.stringify(input) ?? '').length, 'as JSON');
-  const { document, issues } = scenarioShape(input);
+  const { document, issues } = shapeOf(input);
   const found = issues.map(({ path, message, isUnknownKey }) => problemAt(path, message, isUnknownKey));
   const excess = tooManyPatterns([...document.outcomes, ...document.rules].map((one) => one?.match ?? {}));
   if (excess !== null) throw refusal(file, [...found, problemAt([], excess)]); // so many are not compiled
