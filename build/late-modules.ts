@@ -13,7 +13,7 @@ export const lateModules = (...names: readonly string[]): Rolldown.Plugin => ({
       if (part.type !== 'chunk') continue;
       for (const [text, variable, load] of part.code.matchAll(required)) {
         const late = `${variable} = ((loaded) => () => loaded ??= ${load})()`;
-        const use = new RegExp(String.raw`(?<![\w$.])${variable!.replace('$', '\\$')}\.`, 'g');
+        const use = new RegExp(String.raw`(?<![\w$]|[^.]\.)${variable!.replace('$', '\\$')}\.`, 'g');
         part.code = part.code.replaceAll(use, `(${variable}()).`).replace(text, late);
       }
     }
