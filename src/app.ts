@@ -121,17 +121,9 @@ export async function buildApp(parts: AppParts): Promise<App> {
     }),
   });
   metrics?.watch(worlds, store?.connection);
+  const keeping = { everyMs, worlds, compiler: scenarios, wallClock, log };
   const kept =
-    file === undefined
-      ? null
-      : (await import('./platform/state-file.ts')).keptState({
-          file,
-          everyMs,
-          worlds,
-          compiler: scenarios,
-          wallClock,
-          log,
-        });
+    file === undefined ? null : (await import('./platform/state-file.ts')).keptState({ file, ...keeping });
   const restored = (await kept?.restore()) ?? null;
 
   const openapi = async (): Promise<string> => {

@@ -3,9 +3,7 @@ import type { World } from './client/controlled-world.ts';
 import { ExpectationError, UnknownResultError, type ExpectedRequest } from './client/expectation.ts';
 import type { TransactionResponse, VerifyResponse } from './contract/control-responses.ts';
 
-/**
- * Matchers for the `expect` of vitest and jest. It imports neither runner: a test file calls `expect.extend(matchers)`.
- */
+/** Matchers for the `expect` of vitest and jest. It imports neither runner: a test file calls `expect.extend(matchers)`. */
 
 /** Whether a condition holds, and what that means in words. */
 interface VerifyResult {

@@ -284,9 +284,7 @@ export class World implements AsyncDisposable {
     return from === undefined ? rules : rules.filter((rule) => rule.from === from);
   }
 
-  /**
-   * Adds an override, before all others, or with `last` after the other overrides. Replaces the override with the same name.
-   */
+  /** Adds an override, before all others, or with `last` after the other overrides. Replaces the override with the same name. */
   rule(rule: RuleRequest, { last = false }: { readonly last?: boolean } = {}): Promise<RuleResponse> {
     return this.#control.post(last ? '/rules?last=true' : '/rules', rule);
   }

@@ -57,10 +57,7 @@ export interface WorldEvents extends AsyncGenerator<WorldEvent, void> {
   readonly from: string | undefined;
 }
 
-/**
- * Reads the events of a world from now on. The connection is open when the promise resolves, so that no later event is
- * missed.
- */
+/** Reads the events of a world from now on. The connection is open when the promise resolves: no later event is missed. */
 export async function openEvents(
   client: Pick<ControlClient, 'open'>,
   { after, signal }: EventsOptions,

@@ -49,10 +49,8 @@ export const refuseRequest: Handler<'refused'> = (state, { request, end, route, 
   context.events.push(requestEvent(state, ended));
 };
 
-const cutOf = (isBody: boolean, isHeaders: boolean): KeptRequest['cut'] =>
-  isBody || isHeaders
-    ? [...(isBody ? ['body' as const] : []), ...(isHeaders ? ['headers' as const] : [])]
-    : undefined;
+/** What of a request may be too long to be kept whole. */
+const LONG_PARTS = ['body', 'headers'] as const;
 
 /** A request that is still being filled in. */
 export type Filling = { -readonly [Name in keyof KeptRequest]: KeptRequest[Name] };
@@ -79,10 +77,10 @@ export function requestIn(
   const { requests } = state;
   requests.count = oneMore(requests.count);
   if (request.worldName !== undefined) state.name = request.worldName;
-  const headers = keptHeaders(request.headers);
+  const kept = { body: keptBody(request.body), headers: keptHeaders(request.headers) };
+  const cut = LONG_PARTS.filter((part) => kept[part] !== request[part]);
   const former = requests.list.at(-1) ?? request;
-  const hasSame = hasAllOf(headers, former.headers) && hasAllOf(former.headers, headers);
-  const body = keptBody(request.body);
+  const hasSame = hasAllOf(kept.headers, former.headers) && hasAllOf(former.headers, kept.headers);
   return {
     ...UNKNOWN,
     nth: requests.count,
@@ -90,13 +88,13 @@ export function requestIn(
     route,
     method: request.method,
     url: request.url === former.url ? former.url : request.url,
-    headers: hasSame ? former.headers : headers,
-    body,
+    headers: hasSame ? former.headers : kept.headers,
+    body: kept.body,
     atMs: nowMs(state),
     wallMs: Math.max(0, stamp.wallMs - request.waitedMs),
     outcome: 'pending',
     warnings: request.warnings,
-    cut: cutOf(body !== request.body, headers !== request.headers),
+    cut: cut.length === 0 ? undefined : cut,
     position: stamp.position,
     server: stamp.server,
   };

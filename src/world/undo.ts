@@ -23,11 +23,7 @@ export function undoable<Result>(
     name,
     atMs: nowMs(state),
     fields: { ...state },
-    lengths: {
-      payouts: state.payouts.length,
-      entries: state.entries.length,
-      stored: state.stored.length,
-    },
+    lengths: { payouts: state.payouts.length, entries: state.entries.length, stored: state.stored.length },
     formerPayouts: new Map(),
     formerAttempts: new Map(),
     references: attempts.references,
