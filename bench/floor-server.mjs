@@ -35,7 +35,7 @@ const log = pino(
 const app = fastify({ logger: false });
 app.setValidatorCompiler(validatorCompiler);
 app.setSerializerCompiler(serializerCompiler);
-await app.register(rateLimit, {
+app.register(rateLimit, {
   max: 1e9,
   timeWindow: 1000,
   keyGenerator: ({ headers }) => headers.authorization,
@@ -48,4 +48,6 @@ const answer = (_request, reply) => reply.type('application/json; charset=utf-8'
 app.post('/payout/initiate', { schema: { body: Initiate } }, answer);
 app.get('/client/fetchbalance', answer);
 app.get('/payout/status', answer);
-await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT ?? 0) });
+app.listen({ host: '127.0.0.1', port: Number(process.env.PORT ?? 0) }, (error, url) => {
+  process.stdout.write(`${JSON.stringify({ error, url })}\n`);
+});
