@@ -205,10 +205,14 @@ function endIn(state: WorldState, ended: Ended, wallMs: number, events: StateEve
   const index = pending.findIndex(({ nth }) => nth === ended.request);
   if (index === -1) return;
   const [before] = pending.splice(index, 1) as [KeptRequest];
-  const after = afterEnd(state, before, ended);
-  replaceInList(state, after);
+  const after: Filling = afterEnd(state, before, ended);
   const position = payoutOf(state, after);
+  const { answer } = after;
+  const isLatest = answer?.kind === 'payout' && answer.payout === state.payouts[position ?? -1];
   tell(state, after, worldTimeMs(state.clock, wallMs), position);
+  // the same but for what was told, so that no earlier one is kept
+  if (isLatest) after.answer = { ...answer, payout: state.payouts[position!]! };
+  replaceInList(state, after);
   events.push(requestEvent(state, after, position));
 }
 

@@ -55,6 +55,15 @@ describe('the requests that a world remembers', () => {
     expect(responseOf(result).body).toBe(`${remarks.slice(0, 200)}2026-01-15T10:30:00.000Z`);
   });
 
+  test('are kept with the response that was sent, although what it shows had changed before that ended', () => {
+    const world = new Core(oneRule({ delay: '5s' }));
+    const sent = responseOf(world.pay('a'));
+    world.force('a', 'FAILED');
+    world.end(1, 'answered');
+    expect(journalEntry(world.state.requests.list[0]!).answer!.body).toEqual(JSON.parse(sent.body));
+    expect(world.payout('a').told?.as).toBe('PENDING');
+  });
+
   test('are all counted as dropped when others need their room, again and again', () => {
     const world = new Core();
     for (let time = 1; time <= 2; time += 1) {
