@@ -3,8 +3,12 @@ import type { Client } from './sandbox.ts';
 
 const SRC = new URL('../../src/', import.meta.url).href;
 
-/** What looks at the memory every 100 ms, for all servers of this worker: on a slow machine, during each initiate. */
-const BESIDE: ReadonlySet<string> = new Set(['http/limits/pressure.ts', 'platform/process-limits.ts']);
+/** What other servers of this worker do: on a slow machine, during each initiate. They look at the memory, and open worlds of a store. */
+const BESIDE: ReadonlySet<string> = new Set([
+  'http/limits/pressure.ts',
+  'platform/process-limits.ts',
+  'store/scripts.ts',
+]);
 
 /** The files of src with a function that runs for an initiate: those that run for each of twenty, since timers run too. */
 export async function filesOfInitiate(client: Client): Promise<readonly string[]> {
