@@ -110,7 +110,6 @@ export async function start({ command, environment = {}, created = 200 }, seeds 
     async stop() {
       if (child.exitCode === null) {
         child.kill('SIGTERM');
-        child.kill('SIGCONT');
         await once(child, 'exit');
       }
       rmSync(folder, { recursive: true });
@@ -192,18 +191,15 @@ async function loadFromWrk({ url }, kind, run, seconds, connections) {
 }
 
 /**
- * A program under load: from autocannon in this process, or from wrk with BENCH_LOAD=wrk. From then on it stands still between its
- * loads: what it does later, such as settling payouts, takes no time of the others.
+ * A program under load: from autocannon in this process, or from wrk with BENCH_LOAD=wrk.
  *
  * @returns requests a second, and the time of responses and of processors, in µs a request
  */
 export async function load(program, kind, seconds, connections = CONNECTIONS) {
   runs += 1;
-  process.kill(program.pid, 'SIGCONT');
   const serverUs = cpuUs(program.pid);
   const from = process.env.BENCH_LOAD === 'wrk' ? loadFromWrk : loadFromHere;
   const { count, loadUs, ...measured } = await from(program, kind, runs, seconds, connections);
-  process.kill(program.pid, 'SIGSTOP');
   return {
     perSecond: count / seconds,
     serverUs: serverUs === null ? null : (cpuUs(program.pid) - serverUs) / count,
