@@ -1,5 +1,5 @@
 // How long the sandbox takes to be ready, and how much memory it then holds, against a bare node:http server of the same
-// API, and against the floor, Fastify alone, bundled as the sandbox is: `npm run bench:start [rounds]`. All in turns, so that a slow
+// API, and against the floor, Fastify alone, bundled (it keeps no compiled code): `npm run bench:start [rounds]`. All in turns, so that a slow
 // moment of the machine meets all.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

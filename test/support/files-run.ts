@@ -3,7 +3,7 @@ import type { Client } from './sandbox.ts';
 
 const SRC = new URL('../../src/', import.meta.url).href;
 
-/** What other servers of this worker do: on a slow machine, during each initiate. They look at the memory, and open worlds of a store. */
+/** What other servers of this worker do: on a slow machine, during each initiate. They look at the memory, and open or drop worlds of a store. */
 const BESIDE: ReadonlySet<string> = new Set([
   'http/limits/pressure.ts',
   'platform/process-limits.ts',
